@@ -56,10 +56,11 @@ ci-environments: install-dev ## make what tests need besides, once, and print th
 graph: install-dev ## build the graph of every training config and show how it differs from its golden summary
 	@$(BIN)/pytest -q tests/golden
 
-lint: install-dev ## check style, formatting and the layers
+lint: install-dev ## check style, formatting, the layers and how docstrings begin
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m tests.docstrings
 
 types: install-dev ## check the types
 	@$(BIN)/mypy

@@ -1,4 +1,4 @@
-"""What real text of each language has that the tables of the filters do not say, and how many words it takes.
+"""Letters of real text in each language that the filters' tables lack, and words a sentence.
 
     python -m benchmarks.alphabets --work DIR [--langs ar tr …]
 

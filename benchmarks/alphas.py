@@ -1,4 +1,4 @@
-"""Which rule for the multipliers of activations leaves a student as it is, in Firefox's native engine.
+"""Rules for the multipliers of activations, by the change they make in Firefox's native engine.
 
     python -m benchmarks.alphas [--student FOLDER] [--quantized FOLDER] [--dev FOLDER] [--tests FOLDER …]
         [--src en] [--trg eo] [--shortlist]
@@ -42,7 +42,7 @@ BATCH = 32  # upstream's
 
 @dataclass
 class Activations:
-    """What entered a matrix: the largest of each sentence, and how often each magnitude occurred."""
+    """Inputs of a matrix: the largest of each sentence, and how often each magnitude occurred."""
 
     maxima: list[float] = field(default_factory=list)
     counts: Array = field(default_factory=lambda: np.zeros(len(MAGNITUDES), np.int64))

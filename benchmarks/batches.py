@@ -1,4 +1,4 @@
-"""How large micro-batches become, and how many an update is divided into, on GPUs of some size.
+"""Sizes of micro-batches, and the number that an update is divided into, on GPUs of some size.
 
     python -m benchmarks.batches [--corpus SOURCE TARGET] [--gpus 4] [--workspace 12000] [--vocab-size 32000]
     python -m benchmarks.batches --measure
@@ -143,12 +143,12 @@ def unpadded(simulated: Sequence[Batches], need: Need) -> float:
 
 
 def largest(simulated: Sequence[Batches], parts: int, need: Need, megabytes: int) -> float:
-    """What the largest micro-batch takes of the workspace, as a share."""
+    """The largest share of the workspace that a micro-batch takes."""
     return max(float(taken.max()) for taken in _taken(simulated, parts, need)) / (megabytes * 1e6)
 
 
 def typical(simulated: Sequence[Batches], parts: int, need: Need, megabytes: int) -> float:
-    """What micro-batches take of it on average."""
+    """The average share of the workspace that micro-batches take."""
     return float(np.mean(np.concatenate(list(_taken(simulated, parts, need))))) / (megabytes * 1e6)
 
 

@@ -1,4 +1,4 @@
-"""What a finished partition costs: `make demo` again, `translations plan`, Dagster's own command.
+"""The cost of a finished partition: `make demo` again, `translations plan`, Dagster's own command.
 
 Needs the demo to be finished (`make demo`). Dagster's import alone stands beside its command, as the floor.
 Then comes bare Dagster in its own storage, with as many assets and checks that do nothing

@@ -1,4 +1,4 @@
-"""Whether real text in upper and title case is what ICU's own program makes of it, wherever case is changed.
+"""Upper and title case of real text, compared with ICU's own program, wherever case is changed.
 
     python -m benchmarks.case [--langs tr az el lt nl de] [--lines 5000] [--work /tmp/debian-text]
 
@@ -115,7 +115,7 @@ def split_word(word: str, lang: str) -> tuple[str, str, str]:
 
 
 def python_case(case: str, text: str) -> str:
-    """What OpusTrainer makes of plain text."""
+    """Change the case of plain text as OpusTrainer does."""
     if case == "UpperCase":
         return text.upper()
     return " ".join(word[0].upper() + word[1:] for word in text.split())

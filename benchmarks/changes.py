@@ -1,4 +1,4 @@
-"""What the plan makes of changes to the scripts: harmless ones run nothing, others run who is concerned.
+"""Plans after changes to the scripts: harmless ones run nothing, others run the steps concerned.
 
 Each kind of harmless change is made to each script and every module that it reaches, one script at a time;
 other changes are made one at a time, at places drawn with a fixed seed. The graphs of all training configs

@@ -1,4 +1,4 @@
-"""How fast pairs and single lines are cleaned, and that upstream's filters do what OpusCleaner does.
+"""The speed of cleaning pairs and single lines, and a comparison of upstream's filters with OpusCleaner.
 
     python -m benchmarks.cleaning [--pairs 200000] [--threads 2] [--compare 20000]
 

@@ -1,4 +1,4 @@
-"""What the gates against collapsed models make of translations that are broken on purpose, on genuine text.
+"""Verdicts of the gates against collapsed models on translations that are broken on purpose.
 
     python -m benchmarks.collapse --langs en ru --text flores.en --references flores.ru
 

@@ -1,4 +1,4 @@
-"""What the command line costs before it does anything, beside the import of its two libraries.
+"""The start of the command line, beside the import of its two libraries.
 
 Needs the demo to be finished (`make demo`). In turns, so that what else the machine does strikes all alike.
 Typer reads words with Pydantic, which takes as long as the two libraries: a command that does nothing with

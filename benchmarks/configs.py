@@ -1,4 +1,4 @@
-"""How many training configs of a folder load, and why the others do not: upstream's, of any year.
+"""Training configs of a folder that load, and the reasons for the others: upstream's, of any year.
 
     git clone https://github.com/mozilla/translations /tmp/translations
     python -m benchmarks.configs /tmp/translations/configs /tmp/translations/tests/fixtures
@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Tally:
-    """What became of some configs."""
+    """Counts of configs by outcome."""
 
     def __init__(self) -> None:
         self.loaded = 0
@@ -110,7 +110,7 @@ def versions(repository: Path, branch: str, paths: Iterable[Path]) -> Iterator[T
 
 
 def is_config(text: str) -> bool:
-    """Whether a text looks like a training config: other YAML lies beside them."""
+    """True if a text looks like a training config: other YAML lies beside them."""
     return all(re.search(rf"^ *{key}:", text, re.MULTILINE) for key in ("experiment", "datasets"))
 
 

@@ -1,4 +1,4 @@
-"""How fast a teacher translates with Marian and with CTranslate2, and how many translations are the same.
+"""The speed of a teacher with Marian and with CTranslate2, and the share of equal translations.
 
     python -m benchmarks.decoding [--model FOLDER] [--text FILE] [--lines 2000] [--beam 4] [--runs 3]
 

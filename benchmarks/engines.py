@@ -1,4 +1,4 @@
-"""What users run, beside what was measured: an exported student in Marian and in the engines of browsers.
+"""An exported student in Marian and in the engines of browsers: users' results beside measured ones.
 
     python -m benchmarks.engines [--split]
 
@@ -42,7 +42,7 @@ INTEGERS = "Marian, 8 bits"
 
 @dataclass(frozen=True)
 class Engine:
-    """What translates lines, and whether its seconds hold the time to load."""
+    """An engine that translates lines, with or without the time to load in its seconds."""
 
     run: Callable[[Sequence[str]], Translated]
     loads: bool = False

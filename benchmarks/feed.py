@@ -1,4 +1,4 @@
-"""How fast Marian can be fed: this feed beside OpusTrainer's own, with all modifiers of a curriculum.
+"""The speed of feeding Marian: this feed beside OpusTrainer's own, with all modifiers of a curriculum.
 
     python -m benchmarks.feed
     python -m benchmarks.feed --langs en ru --corpus corpus.en.gz corpus.ru.gz [--pairs 60000] \\
@@ -56,7 +56,7 @@ LONGEST = 10_000  # pieces: no line is left out
 
 @dataclass(frozen=True)
 class Speed:
-    """What one run took for a line."""
+    """The cost of one line in a run."""
 
     clock: float  # seconds
     processor: float
@@ -223,7 +223,7 @@ def read_some(pipe: int, lines: int) -> int:
 
 
 def processor_seconds(tree: psutil.Process) -> float:
-    """What a process, its children and those that have ended have used."""
+    """Sum up the processor time of a process, its children and those that have ended."""
     return sum(sum(one.cpu_times()[:4]) for one in [tree, *tree.children(recursive=True)])
 
 

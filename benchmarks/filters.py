@@ -1,4 +1,4 @@
-"""What the default filters drop of a real corpus, and of pairs whose sides do not fit, beside upstream's.
+"""Pairs that the default filters drop of a real corpus and of mismatched sides, beside upstream's.
 
     python -m benchmarks.filters --src en --trg fr --corpus-src kde.en.gz apps.en.gz \\
         --corpus-trg kde.fr.gz apps.fr.gz [--samples samples] [--seed 1]

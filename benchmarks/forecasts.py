@@ -1,4 +1,4 @@
-"""What a run was forecast to take beside what it took: the third of three runs, on more text each time.
+"""The forecast of a run beside its real cost: the third of three runs, on more text each time.
 
     python -m benchmarks.forecasts
 
@@ -101,7 +101,7 @@ def last_line(said: str) -> str:
 
 
 def run(folder: Path, *words: str) -> str:
-    """What a command prints, with the folder's configs, state and store."""
+    """Run a command with the folder's configs, state and store, and return its output."""
     environment = {
         **os.environ,
         "TRANSLATIONS_CONFIGS": str(folder / "configs"),

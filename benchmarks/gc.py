@@ -42,7 +42,7 @@ def unsynced() -> Iterator[None]:
 
 
 def _nothing(fd: object) -> None:
-    """What stands for `os.fsync` meanwhile."""
+    """Stand in for `os.fsync`."""
 
 
 def fill(store: LocalStore, artifacts: int) -> None:
@@ -100,7 +100,7 @@ def commit(
 
 
 def ref(partition: str, run: str, stage: int, made: list[Manifest], ended: float) -> Ref:
-    """What a run published for a stage."""
+    """Make the ref that a run published for a stage."""
     return Ref(
         space="bench",
         partition=partition,

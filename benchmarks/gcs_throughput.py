@@ -1,4 +1,4 @@
-"""How fast contents go to a bucket and back: through the store, and by Google's client alone.
+"""The speed of contents to a bucket and back: through the store, and by Google's client alone.
 
     python -m benchmarks.gcs_throughput --megabytes 1000 --pairs 3
 

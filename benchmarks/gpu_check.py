@@ -1,4 +1,4 @@
-"""Whether trainings and decoding run on this machine's GPUs, how fast, and how busy the GPUs are.
+"""Trainings and decoding on this machine's GPUs: a check that they run, their speed, the GPUs' load.
 
     make gpu-check
     make gpu-check PRICE=2.50 CURRENCY=EUR
@@ -56,7 +56,7 @@ To try the same way on a CPU, with small models: python -m benchmarks.gpu_check 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is trained and translated, and what is changed of the pipeline's models."""
+    """Amounts of training and translation, and changes of the pipeline's models."""
 
     pairs: int
     lines: int
@@ -80,7 +80,7 @@ CPU_SIZE = Size(
 
 @dataclass
 class Row:
-    """What was seen of one script."""
+    """Measurements of one script."""
 
     what: str
     words_per_second: float = 0
@@ -96,7 +96,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Machine:
-    """Where scripts run: GPUs by their ids, none for a CPU; what they are given."""
+    """The machine of the scripts: GPUs by their ids, none for a CPU; resources that they get."""
 
     gpus: Sequence[str]
     environment: Mapping[str, str]
@@ -287,7 +287,7 @@ class Trainer:
         row: Row,
         minutes: float | None,
     ) -> bool:
-        """Whether it was stopped."""
+        """Run the script; true if it was stopped."""
         often = {"disp-freq": 5, "disp-first": 0, "valid-freq": 1_000_000, "save-freq": 1_000_000}
         marian_args = json.dumps({**changed, **often, "after": after})
         environment = {**self.machine.environment, "TRANSLATIONS_CHECKPOINTS": str(self.folder / "sets")}

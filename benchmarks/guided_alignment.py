@@ -1,4 +1,4 @@
-"""What guided alignment is worth when Marian samples the segmentation, and when it does not.
+"""The worth of guided alignment when Marian samples the segmentation, and when it does not.
 
     python -m benchmarks.guided_alignment
     python -m benchmarks.guided_alignment --langs en fr --vocab-size 4000 \\
@@ -153,7 +153,7 @@ class Refeed(Feed):
 
 @dataclass(frozen=True)
 class Material:
-    """What is the same for every way: files for training, and the pairs held out, with links of pieces."""
+    """Files that every way shares: text for training, and the pairs held out, with links of pieces."""
 
     args: argparse.Namespace
     folder: Path

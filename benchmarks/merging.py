@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def merges(folder: Path, parts: Sequence[Part], pairs: int) -> list[Merge]:
-    """What is measured."""
+    """Make the list of merges to measure."""
     src, trg = ([str(part.path) for part in parts if part.language == language] for language in ALPHABETS)
     held_out = [option for language in ALPHABETS for option in _held_out(folder, parts, language)]
     scores = ["--scores", *map(str, write_scores(folder, pairs))]
@@ -111,7 +111,7 @@ def compare(merge: Merge, folder: Path) -> None:
 
 
 def print_gain() -> None:
-    """How much two processes of Python do in the time of one; next to nothing where others take the rest."""
+    """Print the gain of two processes of Python over one; next to nothing on a busy machine."""
     walls = []
     for number in (1, 2):
         start = time.perf_counter()
@@ -122,7 +122,7 @@ def print_gain() -> None:
 
 
 def print_sizes(parts: Sequence[Part], pairs: int) -> None:
-    """How long the lines are."""
+    """Print the lengths of the lines."""
     sizes = {
         language: sum(_text_size(part.path) for part in parts if part.language == language) / pairs
         for language in ALPHABETS

@@ -119,7 +119,7 @@ def job_of(args: argparse.Namespace, datasets: Sequence[Dataset], *, translated:
 
 
 def start_of(seed: str) -> int:
-    """Where the places of pipeline.common.selection begin."""
+    """Return the start of the positions of pipeline.common.selection."""
     return int.from_bytes(blake2b(seed.encode(), digest_size=8).digest(), "big")
 
 

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def reservoir_bytes() -> int:
-    """How much the memory of this process grows by a reservoir's sample."""
+    """Measure the memory of a reservoir's sample in this process."""
     before = psutil.Process().memory_info().rss
     lines = (
         line for frame in generated(RESERVOIR) for line in zstandard.decompress(frame).decode().splitlines()

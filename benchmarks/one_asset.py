@@ -1,4 +1,4 @@
-"""What Dagster's command takes to materialize one asset whose result is there, here and in another checkout.
+"""The time of Dagster's command to materialize one cached asset, here and in another checkout.
 
 Needs the demo to be finished (`make demo`).
 

@@ -1,4 +1,4 @@
-"""What language identification drops of a language's own text, where words of others and code stand in it.
+"""Text that language identification drops of a language's own, with words of others and code in it.
 
     python -m benchmarks.own_text --work DIR [--lines 20000] [--langs zh ja zh_hant ko th nn sr gl pt]
 

@@ -153,7 +153,7 @@ def drag(page: Page, pixels: int) -> None:
 
 
 def picture(page: Page, path: Path, scale: int = 1) -> None:
-    """What the window shows of a page, as WebP, larger by a scale."""
+    """Save what the window shows of a page as WebP, larger by a scale."""
     clip = {"x": 0, "y": 0, **(page.viewport_size or SIZE), "scale": scale}
     options = {"format": "webp", "quality": QUALITY, "clip": clip}
     found = page.context.new_cdp_session(page).send("Page.captureScreenshot", options)

@@ -1,4 +1,4 @@
-"""What the gates of cleaning say of corpora that are shifted, exchanged or half translated, and of good ones.
+"""Verdicts of the gates of cleaning on shifted, exchanged, half translated and good corpora.
 
     python -m benchmarks.planted_corpora configs/en-fr.debian configs/en-ja.debian [--rows 10000] [--sets kde]
 
@@ -58,7 +58,7 @@ def _shifted(pairs: Sequence[Pair], begin: int) -> list[Pair]:
 
 
 def _of_half(change: Callable[[Pair], str]) -> Callable[[Sequence[Pair]], list[Pair]]:
-    """What has the changed target in half of the pairs, drawn."""
+    """Apply a change to the target of half of the pairs, drawn."""
 
     def spoil(pairs: Sequence[Pair]) -> list[Pair]:
         draw = random.Random(1)

@@ -1,4 +1,4 @@
-"""What a line takes of the machine's memory that Marian has read ahead: mini-batch × maxi-batch of them.
+"""Memory of a line that Marian has read ahead: mini-batch × maxi-batch of them.
 
     python -m benchmarks.read_ahead
 

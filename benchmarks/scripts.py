@@ -1,4 +1,4 @@
-"""How much of text in other scripts than Latin is spelt in bytes, which an engine may write by their names.
+"""Share of text in scripts other than Latin that is spelt in bytes, which engines may write by name.
 
     python -m benchmarks.scripts --work /tmp/debian-scripts [--langs ar fa hi bn ja zh] [--now]
 
@@ -73,7 +73,7 @@ def own_rule() -> Iterator[None]:
 
 
 def _alphabets(*langs: str) -> str:
-    """What was given before: digits and the alphabets, but large ones."""
+    """Return the characters given before: digits and the alphabets, but large ones."""
     alphabets = [alphabet(language(lang)) for lang in langs]
     small = {letter for known in alphabets if len(known) <= MOST_LETTERS for letter in known}
     capitals = {capital for capital in map(str.upper, small) if len(capital) == 1}

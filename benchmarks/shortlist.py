@@ -1,4 +1,4 @@
-"""What it takes to make a shortlist for a vocabulary of real size, and what it saves.
+"""The cost of a shortlist for a vocabulary of real size, and its gain.
 
     python -m benchmarks.shortlist [--pairs 50000 100000 200000] [--pieces 32000] [--lines 40]
 
@@ -58,7 +58,7 @@ NEVER = -100.0  # logarithm of a probability
 
 
 class Folder(NamedTuple):
-    """Where the files of a number of pairs are, and the vocabulary of all."""
+    """Paths of the files of a number of pairs, and the vocabulary of all."""
 
     path: Path
     vocabulary: Path

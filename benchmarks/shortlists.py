@@ -1,4 +1,4 @@
-"""What a shortlist costs and saves in Firefox's native engine, beside Marian: chrF, changes, words a second.
+"""Costs and gains of a shortlist in Firefox's native engine, beside Marian: chrF, changes, words a second.
 
     python -m benchmarks.shortlists [--quantized FOLDER] [--shortlist FOLDER] [--tests FOLDER …]
         [--src en] [--trg eo] [--otherwise [--corpus FOLDER]]
@@ -47,7 +47,7 @@ Translate: TypeAlias = Callable[[Sequence[str]], "list[str]"]
 
 
 class Way(NamedTuple):
-    """How a shortlist with links of pieces is made: of modified text, or clean; how often that is read."""
+    """A way to make a shortlist with links of pieces: of modified text, or clean; how often that is read."""
 
     modified: bool
     times: int = 1

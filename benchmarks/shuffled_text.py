@@ -1,4 +1,4 @@
-"""What it is worth that merged text is shuffled: how even the batches are, and trainings with and without it.
+"""The worth of shuffling merged text: the evenness of batches, and trainings with and without it.
 
     python -m benchmarks.shuffled_text --folder DIR --datasets ddtp kde gnome libreoffice apps --dev dev \\
         --langs en fr --work WORK [--updates 1000] [--seeds 1 2] [--at-once 2]
@@ -196,7 +196,7 @@ def fed(args: argparse.Namespace, way: str) -> Iterator[list[str]]:
 
 
 def print_shares(args: argparse.Namespace) -> None:
-    """How much the data sets' shares differ from batch to batch, and from update to update."""
+    """Print how much the data sets' shares differ from batch to batch, and from update to update."""
     owners = {
         "\t".join(" ".join(side.split()) for side in row): place[0] for row, place in origins(args).items()
     }
@@ -248,7 +248,7 @@ def train(args: argparse.Namespace, seed: int, way: str) -> None:
 
 
 def folder_of(args: argparse.Namespace, way: str, seed: int) -> Path:
-    """Where a training's model is."""
+    """Return the folder of a training's model."""
     folder: Path = args.work / f"trained {way} {seed}"
     return folder
 

@@ -1,4 +1,4 @@
-"""How often two equal systems come out as different: the share of p-values below 0.05, which should be 5 %.
+"""False alarms between equal systems: the share of p-values below 0.05, which should be 5 %.
 
     python -m benchmarks.significance
     python -m benchmarks.significance --references test.fr.gz --translations one.fr.gz other.fr.gz \\
@@ -113,7 +113,7 @@ def measured(
 def segments_of(
     args: argparse.Namespace, systems: Sequence[Sequence[str]], references: Sequence[str]
 ) -> list[Numbers]:
-    """What each line of both systems is given: by COMET, or its chrF."""
+    """Return the score of each line of both systems: COMET's, or its chrF."""
     if args.comet_segments:
         return [np.array(list(map(float, read_lines(file)))) for file in args.comet_segments]
     metric = CHRF()

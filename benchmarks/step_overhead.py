@@ -1,4 +1,4 @@
-"""What a step costs beyond its script: scripts that do nothing, through the local runner and by themselves.
+"""The overhead of a step: scripts that do nothing, through the local runner and by themselves.
 
     python -m benchmarks.step_overhead --steps 1000 --slots 2
 

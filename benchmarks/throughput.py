@@ -1,4 +1,4 @@
-"""How fast many short steps go through a cluster, and what that costs: engine and runner as in production.
+"""The speed and cost of many short steps on a cluster: engine and runner as in production.
 
     python -m benchmarks.throughput
     python -m benchmarks.throughput --steps 10000
@@ -63,7 +63,7 @@ NOW = {"name": "second", "size": 32000, "teachers": 2, "best": "bleu-detok", "co
 
 @dataclass(frozen=True)
 class Load:
-    """What is to be done: so many steps, each so long, so many a pod, and so many pods at once."""
+    """Work to do: so many steps, each so long, so many a pod, and so many pods at once."""
 
     steps: int
     seconds: float
@@ -83,7 +83,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the orchestrator used: seconds, CPU seconds, peak memory in bytes before and in all, requests."""
+    """Resources of the orchestrator: seconds, CPU seconds, bytes of memory before and at peak, requests."""
 
     seconds: float
     first: float

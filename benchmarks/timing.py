@@ -25,7 +25,7 @@ def seconds(command: Sequence[str], environment: Mapping[str, str], cwd: Path | 
 
 
 def processor_seconds() -> float:
-    """What this process and its ended children have used of processors: other programs change it little."""
+    """Sum up the processor time of this process and its ended children: others change it little."""
     return sum(os.times()[:4])
 
 

@@ -1,4 +1,4 @@
-"""How many files of the project `translations train` touches for a stage whose results are all there.
+"""Files of the project that `translations train` touches for a stage whose results are all there.
 
 Needs the demo to be finished (`make demo`). Counts the files of `translations_assets` that are imported, and
 those of them whose functions run; another checkout of the project can stand beside this one:

@@ -1,4 +1,4 @@
-"""What making training pairs costs: beside the loop that ran in each training, and one that checks nothing.
+"""The cost of making training pairs: beside the former loop in each training, and one without checks.
 
     python -m benchmarks.training_pairs [--pairs 40000] [--threads 1 2] [--runs 3] \\
         [--corpus corpus.tok-icu.en.zst corpus.tok-icu.ru.zst corpus.aln.zst]
@@ -71,12 +71,12 @@ class Material(NamedTuple):
     pairs: int
 
     def files(self, form: Form) -> list[Path]:
-        """What is read for pairs of a form."""
+        """Return the files for pairs of a form."""
         return self.tokens if form.aligned else self.text
 
 
 class Cost(NamedTuple):
-    """What a run took: seconds of processors, and by the clock; megabytes of memory at most."""
+    """Cost of a run: seconds of processors, and by the clock; megabytes of memory at most."""
 
     processors: float
     clock: float
@@ -146,7 +146,7 @@ def compare(material: Material, form: Form, folder: Path, threads: Sequence[int]
 
 
 def measured(work: Callable[[], None]) -> Cost:
-    """What a run takes."""
+    """Measure the cost of a run."""
     peak = Peak(os.getpid())
     processors, clock = processor_seconds(), time.perf_counter()
     work()

@@ -1,4 +1,4 @@
-"""How even samples are: 1, 10 and 50 % of a text of short and long lines, by chi-square over 100 seeds.
+"""Evenness of samples: 1, 10 and 50 % of a text of short and long lines, by chi-square over 100 seeds.
 
     python -m benchmarks.uniformity
 
@@ -105,7 +105,7 @@ def _number(line: str) -> int:
 
 
 def p_values(files: Sequence[Path], sampler: Sampler, share: float) -> tuple[float, float]:
-    """How likely counts as uneven as these are, over stretches of the text and over data sets."""
+    """Compute the probability of counts as uneven as these, over stretches of text and over data sets."""
     total = sum(SIZES)
     size = round(total * share)
     stretches, datasets = [0] * STRETCHES, [0] * len(SIZES)

@@ -1,4 +1,4 @@
-"""What upper case needs of a vocabulary: pieces a word, and what a student makes of it.
+"""The needs of upper case in a vocabulary: pieces a word, and a student's translations of it.
 
     python -m benchmarks.upper_case [--sizes 600 800 1600] [--split 688] [--updates 1000] [--langs en eo]
         [--corpus corpus.en.gz corpus.fr.gz --dev dev.en.gz dev.fr.gz] [--text-as-it-comes]

@@ -1,4 +1,4 @@
-"""What a vocabulary spells in bytes or letters, with and without the languages' letters and upper case.
+"""Text that a vocabulary spells in bytes or letters, with and without the languages' letters and upper case.
 
     python -m benchmarks.vocabulary --langs en fr --corpus corpus.en.gz corpus.fr.gz \\
         [--sample-size 300000] [--vocab-size 32000] [--words où sûr cœur À]

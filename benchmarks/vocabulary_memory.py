@@ -1,4 +1,4 @@
-"""What memory a vocabulary takes to learn, by the lines of the sample.
+"""Memory to learn a vocabulary, by the lines of the sample.
 
     python -m benchmarks.vocabulary_memory --langs en fr --corpus corpus.en.gz corpus.fr.gz \\
         [--lines 50000 200000] [--split] [--vocab-size 8000]

@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def _is_pushed(image: Image) -> bool:
-    """Whether the registry has the image: where tags are immutable it refuses another of that name."""
+    """True if the registry has the image: where tags are immutable it refuses another of that name."""
     command = ["docker", "buildx", "imagetools", "inspect", image.name]
     return _docker(command, stderr=subprocess.DEVNULL) == 0
 

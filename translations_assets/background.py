@@ -46,7 +46,7 @@ class Clock:
         return thread.join
 
     def pool(self, size: int, name: str) -> Executor:
-        """What does calls in the background, so many at once."""
+        """Return an executor that does so many calls at once in the background."""
         from concurrent.futures import ThreadPoolExecutor  # only now: a local worker needs none
 
         return ThreadPoolExecutor(size, thread_name_prefix=name)

@@ -106,7 +106,7 @@ def _create_databases(folder: Path) -> list[str]:
 
 
 def unusable(folder: Path, error: OperationalError) -> TranslationsError:
-    """What to raise when a database of Dagster cannot be read or written (a full disk, above all)."""
+    """Make the error for a database of Dagster that cannot be read or written (a full disk, above all)."""
     return TranslationsError(
         f"Dagster's databases in {folder} cannot be used: {error.orig}. "
         "Make room on that disk, or set DAGSTER_HOME to another folder."
@@ -114,7 +114,7 @@ def unusable(folder: Path, error: OperationalError) -> TranslationsError:
 
 
 def _is_shared(database: Path) -> bool:
-    """Whether all runs use the database: `history/runs/` also holds one for each run, named by its id."""
+    """True if all runs use the database: `history/runs/` also holds one for each run, named by its id."""
     return database.parent.name != "runs" or database.stem == "index"
 
 

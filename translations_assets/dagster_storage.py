@@ -110,7 +110,7 @@ def _engine(path: Path) -> Engine:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """What must be the same for an open database to be used: the process and the file."""
+    """Return the process and the file, which must be the same for an open database to be used."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -165,7 +165,7 @@ class EventLogStorage(SqliteEventLogStorage):
 
 
 def _changes(connection: Connection) -> int:
-    """How many rows the connection has changed since it was opened."""
+    """The number of rows that the connection has changed since it was opened."""
     changes: int = connection.connection.dbapi_connection.total_changes  # type: ignore[union-attr]
     return changes
 

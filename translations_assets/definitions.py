@@ -1,4 +1,4 @@
-"""What Dagster loads: everything in `defs`, with the executor that all runs use.
+"""Dagster's entry point: everything in `defs`, with the executor that all runs use.
 
 Dagster's `load_from_defs_folder` would do the same, but first imports all libraries that register components:
 pandas, BigQuery and Dataproc among them, more than a second of each start.

@@ -45,7 +45,7 @@ class CodeError(TranslationsError):
 
 @dataclass(frozen=True)
 class FailedStep:
-    """What people are told of a step that failed.
+    """A step that failed, as people are told of it.
 
     command  prints its whole log; empty when it has none
     log      key and generation of the result that it would have had, under which its log stands
@@ -73,7 +73,7 @@ class StepFailed(TranslationsError):
 
     @property
     def unpaid(self) -> bool:
-        """Whether it was for want of budget, of one of them at least."""
+        """True if at least one of them failed for want of budget."""
         return any(step.unpaid for step in self.failures)
 
 

@@ -55,7 +55,7 @@ WELL_COVERED = frozenset({"en", "es", "de", "cs", "nl", "it", "fr", "pt", "ja", 
 
 @dataclass(frozen=True)
 class Search:
-    """What was found, in the order of the sources, and what could not be learnt."""
+    """Results of a search, in the order of the sources, and the problems that it met."""
 
     found: tuple[Found, ...]
     problems: tuple[Problem, ...]
@@ -125,7 +125,7 @@ def _unfit(each: Found) -> str:
 
 
 def _doubled(each: Found, corpora: set[str]) -> str:
-    """Whether OPUS has a corpus of mtdata; of a dev or test set, the corpus that it may be part of."""
+    """Note that OPUS has a corpus of mtdata; for a dev or test set, name the corpus it may be part of."""
     if each.importer != "mtdata":
         return ""
     group, corpus = each.key.removeprefix("mtdata_").split("-", 1)
@@ -181,7 +181,7 @@ class Generated:
 
 
 def pair_of(src: str, trg: str, mirror: str) -> Query:
-    """What to search for. Raises ConfigError for codes of no known language, and for one language twice."""
+    """Make the query. Raises ConfigError for codes of no known language, and for one language twice."""
     query = Query(language(src), language(trg), mirror)
     if src == trg:
         raise ConfigError.of(f"{src} is both languages of the pair; give two")
@@ -307,7 +307,7 @@ def _sum(datasets: Sequence[Found], about: str) -> str:
 
 
 def _lines(category: str, choice: Choice) -> int:
-    """How many lines of a category are used at most, as far as sizes are known."""
+    """The most lines of a category that are used, as far as sizes are known."""
     sizes = [each.found.sentences or 0 for each in choice.chosen[category]]
     if category == "train":
         return sum(sizes)
@@ -316,7 +316,7 @@ def _lines(category: str, choice: Choice) -> int:
 
 
 def _left_out(skipped: Sequence[Found]) -> list[str]:
-    """What is left out, a text of several lines for each reason."""
+    """Describe what is left out, in a text of several lines for each reason."""
     texts = []
     for reason in dict.fromkeys(each.skipped for each in skipped):
         datasets = (each for each in skipped if each.skipped == reason)
@@ -344,7 +344,7 @@ def _size_and_licence(found: Found) -> str:
 
 
 def size_text(found: Found) -> str:
-    """How large a dataset is: `35,000 sentences`, `~35,000 sentences (4.0 MB)`, or in other words."""
+    """Describe the size of a dataset: `35,000 sentences`, `~35,000 sentences (4.0 MB)`, or in other words."""
     size = f"({decimal(found.bytes)})" if found.bytes and (found.estimated or found.extent) else ""
     if found.sentences is None:
         return " ".join(filter(None, (found.extent, size)))

@@ -1,4 +1,4 @@
-"""Which training configs the store keeps: as it says, or, while it is away, those last known.
+"""Training configs in the store, by its list, or, while it is away, by the last known one.
 
 Dagster's definitions need the names wherever they are loaded. A bucket that is away must not take the web
 server, the daemon and every run with it.

@@ -1,4 +1,4 @@
-"""What was made of training configs before, in files, for as long as nothing changes that it depends on.
+"""A cache of checked training configs and their graphs, valid while nothing changes that they depend on.
 
 To check a config and to build its graph takes longer than all else of a short command, most of it for
 libraries that it then needs no more. What was made stands under a hash of the config's text and of the files
@@ -34,7 +34,7 @@ _BEGUN = time.time_ns()
 
 @dataclass(frozen=True)
 class KnownConfig:
-    """What is made of a training config that is right.
+    """The result of checking a valid training config and building its graph.
 
     partition  its key
     notes      what people should know of it
@@ -48,7 +48,7 @@ class KnownConfig:
 
 
 class KnownConfigs:
-    """What is known of training configs, by the code below a folder as it is when this is first asked.
+    """A cache of training configs, for the code below a folder as it is at first use.
 
     folder  this user's own; holds a file for each config
     """
@@ -57,7 +57,7 @@ class KnownConfigs:
         self._root, self._folder = root, folder
 
     def get(self, *given: Any) -> KnownConfig | None:
-        """What is known of a config, by all that it is made from, JSON values; None when nothing is."""
+        """Return the cached config for all that it is made from, JSON values; None when there is none."""
         with suppress(OSError, *MALFORMED):
             return _read(unseal(read_own(self._path(given))))
         return None
@@ -93,7 +93,7 @@ class KnownConfigs:
 
 
 def _written(known: KnownConfig) -> dict[str, Any]:
-    """What is known of a config as JSON values, which can be read without running anything of theirs."""
+    """Convert a config to JSON values, which can be read without running any code of theirs."""
     return {
         "partition": known.partition,
         "graph": written.to_json(known.graph),
@@ -103,7 +103,7 @@ def _written(known: KnownConfig) -> dict[str, Any]:
 
 
 def _read(value: Mapping[str, Any]) -> KnownConfig:
-    """What was written. Raises one of MALFORMED for anything else."""
+    """Convert JSON values back. Raises one of MALFORMED for anything else."""
     notes = [Problem(*note) for note in value["notes"]]
     return KnownConfig(value["partition"], written.from_json(value["graph"]), notes, value["stages"])
 
@@ -118,7 +118,7 @@ def _files(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _names_files(graph: Graph) -> bool:
-    """Whether a graph names files of this machine, by their paths or by URLs."""
+    """True if a graph names files of this machine, by their paths or by URLs."""
     inputs = (handles for step in graph.steps for handles in step.inputs.values())
     if any(isinstance(handle, LocalFile) for handles in inputs for _, handle in placed(handles)):
         return True

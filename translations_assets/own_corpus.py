@@ -102,12 +102,12 @@ class Split:
     stats: Mapping[str, Any]
 
     def lines(self, name: str) -> int:
-        """How many lines there are of train, dev, test, mono_src or mono_trg; 0 without it."""
+        """The number of lines of train, dev, test, mono_src or mono_trg; 0 without it."""
         return int(self.stats.get(name, {}).get("lines", 0))
 
     @property
     def left_out(self) -> int:
-        """How many pairs and lines are in no file: they are empty, or like dev or test lines."""
+        """The number of pairs and lines in no file: they are empty, or like dev or test lines."""
         return sum(self.stats["left_out"].values())
 
     def refuse_other(self, target: Path) -> None:
@@ -157,7 +157,7 @@ def write(name: str, query: Query, made: Split, config: Path, *, trial: bool) ->
 
 
 def data_folder(config: Path) -> Path:
-    """Where the text of a config's file lies: beside it, under its name."""
+    """Return the folder of the text of a config's file: beside it, under its name."""
     return config.with_suffix("")
 
 
@@ -252,7 +252,7 @@ def _sections(query: Query, made: Split) -> dict[str, dict[str, Any]]:
 
 
 def _course(updates: float) -> dict[str, Any]:
-    """How a training goes that may have so many updates: it ends earlier when it learns nothing more."""
+    """Return the options of a training of at most so many updates; it stops early without progress."""
     after = max(10_000, math.ceil(updates / 1000) * 1000)
     often = after // VALIDATIONS
     warmup = min(8000, after // 10)

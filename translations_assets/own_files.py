@@ -19,7 +19,7 @@ _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe mu
 
 
 def read_own(path: Path) -> bytes:
-    """What a file holds that only this user could have written.
+    """Read a file that only this user could have written.
 
     Raises FileNotFoundError, and OSError for what cannot be read or is not believed; the latter is said once.
     """
@@ -47,7 +47,7 @@ def write_own(path: Path, contents: str | bytes) -> None:
 
 
 def _foreign(folder: os.stat_result, file: os.stat_result) -> str:
-    """Why a file is not believed, for people; empty when it is."""
+    """Explain why a file is not trusted; empty when it is."""
     if not stat.S_ISREG(file.st_mode) or file.st_size > _MOST_BYTES:
         return f"a file in it is no plain file of at most {_MOST_BYTES >> 20} MB"
     if file.st_mode & _OTHERS_WRITE:

@@ -1,4 +1,4 @@
-"""How many parts a text is worked on in: so many that a part is some hours of one worker.
+"""The number of parts that a text is split into: so many that a part is some hours of one worker.
 
 A config's `taskcluster.split-chunks` says it, and always wins; this is what `config generate` writes there,
 so that the graph follows from the config alone.

@@ -24,7 +24,7 @@ def this_process(run: str) -> str:
 
 
 def has_ended(name: str, run: str) -> bool | None:
-    """Whether a run's process has ended; None for one on another machine, and when it has no process yet."""
+    """True if a run's process has ended; None for one on another machine, and before it has a process."""
     host, _, rest = name.partition(":")
     words = rest.split()
     if len(words) != 3 or (host, words[2]) != (socket.gethostname(), _short(run)) or not words[0].isdecimal():
@@ -37,7 +37,7 @@ def _short(run: str) -> str:
 
 
 def _began(pid: int) -> str:
-    """When a process began; empty when it is not there, or dead and only waiting to be noticed."""
+    """Return the time a process began; empty when it is gone, or dead and not yet waited for."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """What the settings name. Safe for use by several threads. A process has one: `this_project`."""
+    """Everything that the settings name. Safe for use by several threads. See `this_project`."""
 
     def __init__(self) -> None:
         self.root = settings.repository_root()
@@ -52,7 +52,7 @@ class Project:
 
     @cached_property
     def deployment(self) -> Deployment | None:
-        """What the deployment file says; None without one. Raises ConfigError for what is wrong in it."""
+        """The deployment file's contents; None without one. Raises ConfigError for mistakes in it."""
         path = settings.deployment_file()
         if path is None:
             return None
@@ -74,7 +74,7 @@ class Project:
         return self.deployment.store if self.deployment else None
 
     def missing_store(self) -> str:
-        """What to tell people when the store that somebody has named is not there; else "".
+        """Explain that the store that somebody has named does not exist; else "".
 
         The default store is not there before the first run, and nobody has mistyped it.
         """
@@ -84,7 +84,7 @@ class Project:
 
     @cached_property
     def runner(self) -> Runner:
-        """Where steps run: on the cluster of the deployment file, else as processes on this machine.
+        """The runner of steps: the cluster of the deployment file, else processes on this machine.
 
         Processes share the machine's CPU and GPU slots.
         """
@@ -106,11 +106,11 @@ class Project:
         return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
 
     def _file_folders(self) -> Sequence[str]:
-        """The folders in which files of configs may stand where steps run."""
+        """The folders in which files of configs may be where steps run."""
         return self.cluster.files if self.cluster else settings.file_folders()
 
     def prices(self, asked: Callable[[str], str]) -> Prices | None:
-        """What machines cost; None when the deployment file names no prices.
+        """Return the prices of machines; None when the deployment file has none.
 
         `asked` gives the kind of machine that a training config asks for, by stage, as `Session.machine`.
         """
@@ -121,7 +121,7 @@ class Project:
         return Prices(self.deployment.costs, self.cluster, asked)
 
     def forecast(self, session: Session, plan: Plan) -> PlanForecast:
-        """What the steps of a session's plan cost that will or may run."""
+        """Forecast the cost of the steps of a session's plan that will or may run."""
         from translations_assets.runners.speed import speed
         from translations_assets.why.estimates import Estimates
         from translations_assets.why.plan_forecast import forecast_plan
@@ -141,7 +141,7 @@ class Project:
 
     @cached_property
     def _own_gpus(self) -> int:
-        """How many GPUs this machine has; nvidia-smi takes a second to tell."""
+        """The number of GPUs of this machine; nvidia-smi takes a second to count them."""
         from translations_assets.runners.machine import find_gpus
 
         return len(find_gpus(os.environ))
@@ -173,7 +173,7 @@ class Project:
         return Explainer(config, keys or self.keys, history, graph_of)
 
     def _reasons(self, session: Session, step: Step, parts: KeyParts) -> Sequence[str]:
-        """Why a step runs whose key has no result, for its manifest."""
+        """Explain why a step runs whose key has no result, for its manifest."""
         from translations_assets.why.explain import candidates
 
         which = session.run, session.partition
@@ -250,7 +250,7 @@ class Project:
         return session
 
     def _budget(self, session: Session) -> Budget | None:
-        """What a run may spend. Raises TranslationsError without prices, or for no amount of money."""
+        """Return the budget of a run. Raises TranslationsError without prices, or for no amount of money."""
         limit = session.options.budget
         if not limit and session.options.hard_budget:
             raise TranslationsError("--hard-budget needs an amount: give --budget.")

@@ -1,4 +1,4 @@
-"""Which code this is, and where its repository is shown."""
+"""The revision of this code, and the address of its repository."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _written(file: Path) -> str:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """What git prints; None when it fails, or is not there."""
+    """Run git and return its output; None when it fails, or is not installed."""
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

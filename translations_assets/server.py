@@ -168,7 +168,7 @@ class Server:
 
     @cached_property
     def _repository(self) -> dict[str, str]:
-        """How the server calls the code location and repository that hold our jobs."""
+        """The server's names of the code location and repository that hold our jobs."""
         for node in self._ask("Jobs")["repositoriesOrError"].get("nodes", []):
             if {"all", "train_pasted_config"} <= {job["name"] for job in node["jobs"]}:
                 return {"repositoryLocationName": node["location"]["name"], "repositoryName": node["name"]}

@@ -1,4 +1,4 @@
-"""Where this installation keeps things: the environment variables that a person or a deployment may set.
+"""Settings of this installation: the environment variables that a person or a deployment may set.
 
 No other module reads these variables, so this page is the complete list:
 
@@ -60,7 +60,7 @@ def deployment_file() -> Path | None:
 
 
 def mirror() -> str:
-    """Where copies of files of the network are looked up first: a folder or a URL; empty for nowhere."""
+    """The folder or URL with copies of files of the network, tried first; empty for none."""
     return os.environ.get("TRANSLATIONS_MIRROR", "")
 
 
@@ -76,7 +76,7 @@ def file_folders() -> tuple[str, ...]:
 
 
 def credentials(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Where a user's credentials are, by the user's variables: no config can name one as a dataset."""
+    """Paths of a user's credentials, by the user's variables: no config can name one as a dataset."""
     given = [environment.get("GOOGLE_APPLICATION_CREDENTIALS"), environment.get("CLOUDSDK_CONFIG")]
     given += environment.get("KUBECONFIG", "").split(":")
     if home := environment.get("HOME"):
@@ -99,7 +99,7 @@ def store_url(deployed: str | None = None) -> str:
 
 
 def is_store_named(deployed: str | None = None) -> bool:
-    """Whether somebody has named the store, so that its path may be mistyped; see `store_url`."""
+    """True if somebody has named the store, so that its path may be mistyped; see `store_url`."""
     return bool(os.environ.get("TRANSLATIONS_STORE") or deployed)
 
 

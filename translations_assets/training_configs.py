@@ -63,7 +63,7 @@ class ReadConfig:
 
     @property
     def notes(self) -> Sequence[Problem]:
-        """What people should know of it."""
+        """Notes on the config for people."""
         return self.known.notes
 
 

@@ -1,4 +1,4 @@
-"""What a production run takes: simulated at full size, or really run at 1/N with a stand-in for Marian.
+"""The cost of a production run: simulated at full size, or run at 1/N with a stand-in for Marian.
 
     python -m benchmarks.scale                               # a pair of 60 + 100 million lines, 4 GPUs
     python -m benchmarks.scale --pair 300 --gpus 8 --before  # by the rates of the version before

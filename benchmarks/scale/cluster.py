@@ -31,7 +31,7 @@ HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a cluster is like, besides its deployment file. All of it is assumed.
+    """Conditions of a cluster, besides its deployment file. All of it is assumed.
 
     gpus         of all machines together
     start        seconds from a pod's creation to its first command: a machine, the image

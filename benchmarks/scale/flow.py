@@ -1,4 +1,4 @@
-"""How much text every step of a graph reads and writes, from the datasets' lines on: pure arithmetic."""
+"""Text that every step of a graph reads and writes, from the datasets' lines on: pure arithmetic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRAINING = "pipeline.train.train"
 
 @dataclass(frozen=True)
 class Flow:
-    """What a step reads and writes.
+    """Amounts of text that a step reads and writes.
 
     lines    that its work grows with: of the longest text that it reads, or writes where it reads none
     read     bytes of the files that it reads
@@ -45,7 +45,7 @@ def flows(graph: Graph) -> dict[Step, Flow]:
 
 
 def is_text(name: str) -> bool:
-    """Whether a file has a line for each sentence, as corpora, scores and alignments have."""
+    """True if a file has a line for each sentence, as corpora, scores and alignments have."""
     return (
         name.endswith(".zst") and not name.startswith("lex.") and not name.endswith((".bin.zst", ".spm.zst"))
     )

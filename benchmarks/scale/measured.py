@@ -1,4 +1,4 @@
-"""What the steps of a real run took, by script: time, memory, disk and bytes, for each line that is read."""
+"""Measurements of a real run's steps, by script: time, memory, disk and bytes, for each line read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Measured:
 
 
 def measure(graph: Graph, made: Iterable[Manifest], store: Store, scratch: Path) -> dict[str, Measured]:
-    """What a graph's results took, by script."""
+    """Measure the cost of a graph's results, by script."""
     manifests = {manifest.label: manifest for manifest in made}
     lines = dict(_lines(graph, manifests, store, scratch))
     found: dict[str, Measured] = {}

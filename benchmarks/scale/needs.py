@@ -1,4 +1,4 @@
-"""What each step of a graph needs of its machine, by the rates: time, memory, disk."""
+"""Needs of each step of a graph, by the rates: time, memory, disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAVING = 300.0  # seconds of work that a step loses which goes on: docs/decision
 
 @dataclass(frozen=True)
 class Machine:
-    """What a pod of a worker class has: cores, bytes of memory and of disk, GPUs."""
+    """A pod of a worker class: cores, bytes of memory and of disk, GPUs."""
 
     name: WorkerClassName
     cores: float
@@ -74,7 +74,7 @@ def _disk(kubernetes: Kubernetes, worker_class: WorkerClass) -> float:
 
 @dataclass(frozen=True)
 class Need:
-    """What an attempt of a step takes on its machine.
+    """Cost of an attempt of a step on its machine.
 
     preparing  seconds before its work, in every attempt: start, download, what is made anew each time
     working    seconds of its work, which may go on where it was

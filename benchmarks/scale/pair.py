@@ -50,7 +50,7 @@ taskcluster: {{split-chunks: {chunks}}}
 
 @dataclass(frozen=True)
 class Pair:
-    """How many lines a pair has when they are clean and merged: parallel, and monolingual in each language.
+    """Lines of a pair when they are clean and merged: parallel, and monolingual in each language.
 
     datasets  parallel ones, the largest with a third of the lines
     """

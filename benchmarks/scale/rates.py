@@ -41,7 +41,7 @@ SAVE, BEST = 3.0, 9.0
 
 @dataclass(frozen=True)
 class Rate:
-    """What a script takes.
+    """Cost of a script.
 
     cpu      µs of a core for each line
     cores    that it keeps busy at most
@@ -66,7 +66,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class GpuRate:
-    """What a script makes of GPUs.
+    """Speed and memory of a script on GPUs.
 
     words    source words a second, on one
     memory   MB of the machine's memory
@@ -98,7 +98,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Feed:
-    """How text reaches a training.
+    """The feed of text to a training.
 
     words      source words a second that one core makes ready
     most       source words a second that all cores make ready

@@ -53,7 +53,7 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Paid:
-    """What the pods of a worker class came to.
+    """Bill for the pods of a worker class.
 
     at_once       the most that there were
     disk, memory  the most that a step needs, bytes
@@ -70,7 +70,7 @@ class Paid:
 
 @dataclass(frozen=True)
 class Production:
-    """What a simulated run took.
+    """Cost of a simulated run.
 
     hours       from its beginning to its end
     runs        how often it was begun, as steps failed whose machines were taken away too often
@@ -226,7 +226,7 @@ def _paid(
 
 
 def misfits(needed: Mapping[Step, Need], kubernetes: Kubernetes) -> Iterator[Misfit]:
-    """What does not fit its pod."""
+    """Yield the steps that do not fit their pods."""
     for step, need in needed.items():
         machine = Machine.of(kubernetes, class_of(kubernetes, step))
         limit = kubernetes.hours_of(step.stage, step.worker)

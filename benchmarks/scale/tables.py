@@ -56,7 +56,7 @@ def comparison(found: Mapping[str, tuple[Production, Production]]) -> Iterator[s
 
 
 def misfits(found: tuple[Misfit, ...]) -> Iterator[str]:
-    """What does not fit, the worst step of each stage and kind."""
+    """Yield rows for the misfits, the worst step of each stage and kind."""
     worst: dict[tuple[str, str], Misfit] = {}
     for one in found:
         kind = one.stage, one.what

@@ -97,7 +97,7 @@ BAD = [
     bad("wandb PAIR --offline", FAILED, "not made", "translations train"),
     bad("translate PAIR --model nothing", FAILED, "no model 'nothing'", "quantized"),
     bad("evaluate nothing", FAILED, "nothing is no folder"),
-    bad("evaluate configs --datasets flores_devtest", FAILED, "does not say its languages", "--src en"),
+    bad("evaluate configs --datasets flores_devtest", FAILED, "does not name its languages", "--src en"),
     bad("serve nothing", FAILED, "there is no training config 'nothing'"),
     bad("serve configs", FAILED, "no exported model", "--download FOLDER"),
     bad("serve PAIR --port NINES", USAGE, "'--port'"),
@@ -298,7 +298,7 @@ def test_a_site_replaces_no_device(command: Command, made: Place) -> None:
     said = command("registry", "build", "--output", str(pipe))
     assert (said.code, said.err) == (
         FAILED,
-        f"error: {pipe} is no folder, and is left as it is. Give another one.\n",
+        f"error: {pipe} is not a folder. Give another one.\n",
     )
     assert pipe.is_fifo()
 

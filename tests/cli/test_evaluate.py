@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
         (["exported", "--datasets", "demo_test", "--name", "released", "--released"], "another --name"),
         (["exported", "--datasets", "dem_test"], "Did you mean 'demo'?"),
         (["exported", "--datasets", "demo_test", "ntrex_test"], "NTREX-128 has no Esperanto"),
-        ([".", "--datasets", "demo_test"], "does not say its languages. Give them: --src en --trg ru"),
+        ([".", "--datasets", "demo_test"], "does not name its languages. Give them: --src en --trg ru"),
         ([".", "--datasets", "demo_test", "--src", "en", "--trg", "epo"], "Did you mean 'eo'?"),
     ],
 )

@@ -130,7 +130,7 @@ def test_what_is_no_folder_is_left_alone(command: Command, place: Place) -> None
     """As /dev/null, which was replaced by a folder."""
     os.mkfifo(place.root / "pipe")
     said = command("registry", "build", "--output", "pipe")
-    assert (said.code, said.err) == (1, "error: pipe is no folder, and is left as it is. Give another one.\n")
+    assert (said.code, said.err) == (1, "error: pipe is not a folder. Give another one.\n")
     assert (place.root / "pipe").is_fifo()
 
 

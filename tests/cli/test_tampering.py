@@ -107,7 +107,7 @@ def changed(value: Any, path: tuple[Any, ...], wrong: object) -> dict[str, Any]:
 
 
 def is_wrong(kind: str, old: object, path: tuple[Any, ...], wrong: object) -> bool:
-    """Whether a value cannot stand in a field: it is of another type, or the field must be there."""
+    """True if a value cannot stand in a field: it is of another type, or the field must be there."""
     if wrong is MISSING:
         is_file = path[0] == "outputs" and path[-1] not in ("digest", "size")
         of_many = is_file or BY_NAME.intersection(path[-2:-1])

@@ -37,7 +37,7 @@ def test_a_pattern_names_training_configs(several: Place) -> None:
     assert named(["en-eo.*"]) == [OTHER, PARTITION, BROKEN]
     assert named([PARTITION, "*.[ot]*", "nothing"]) == [PARTITION, OTHER, "nothing"]
     assert named(["?n-eo.other", OTHER]) == [OTHER]
-    with pytest.raises(TranslationsError, match=re.escape("The name of no training config fits 'de-*'")):
+    with pytest.raises(TranslationsError, match=re.escape("No training config matches 'de-*'")):
         named(["de-*"])
 
 

@@ -93,7 +93,7 @@ class Chaos:
             )
 
     def _is_hopeless(self) -> bool:
-        """Whether a run failed although nothing has happened since it began."""
+        """True if a run failed although nothing has happened since it began."""
         before, self._before = self._before, self.happened.total()
         return self.gave_up > 0 and before == self._before
 

@@ -50,7 +50,7 @@ def saves(site: Site) -> set[str]:
 
 
 def has_saved(site: Site, before: set[str]) -> bool:
-    """Whether a pod trains that has saved something new."""
+    """True if a pod trains that has saved something new."""
     return bool(saves(site) - before) and training_pod(site) is not None
 
 

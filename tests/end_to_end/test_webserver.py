@@ -228,7 +228,7 @@ def test_terminate_ends_the_run_and_its_children(server: Server) -> None:
 
 
 def is_cleaning(server: Server, run: str) -> bool:
-    """Whether the script that cleans the slow text runs."""
+    """True if the script that cleans the slow text runs."""
     events = server.run(run)["eventConnection"]["events"]
     begun = any(": started" in event["message"] for event in events if event["stepKey"] == "clean_corpus")
     return begun and bool(server.scripts())

@@ -25,7 +25,7 @@ def key(root: Path, memory: Path | None) -> str:
 
 
 def is_remembered(root: Path, memory: Path) -> bool:
-    """Whether a key can be made without the code being taken apart; it is the key that would be made then."""
+    """True if a key can be made without the code being taken apart; it is the key that would be made then."""
     with patch("translations_assets.keys.code.fingerprint.CodeBase", side_effect=TakenApart):
         try:
             found = key(root, memory)

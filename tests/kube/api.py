@@ -66,7 +66,7 @@ class Request:
 
     @property
     def is_watch(self) -> bool:
-        """Whether changes are asked for."""
+        """True if changes are asked for."""
         return self.query.get("watch", "").lower() in ("true", "1")
 
 

@@ -226,7 +226,7 @@ class Kubelet:
         return True
 
     def _lacks_image(self, running: Running) -> bool:
-        """Whether a container's image cannot be pulled: those after it wait for the ones that run before."""
+        """True if a container's image cannot be pulled: those after it wait for the ones that run before."""
         before = _sidecars(running.pod)
         for container in [*before, *running.pod["spec"]["containers"]]:
             image, name = container.get("image", ""), container["name"]

@@ -37,7 +37,7 @@ def processes(api: Api, job: str) -> list[int]:
 
 
 def gone(pids: list[int]) -> bool:
-    """Whether no such process lives."""
+    """True if no such process lives."""
     return not any(map(alive, pids))
 
 

@@ -65,7 +65,7 @@ def tar(members: Mapping[str, str]) -> bytes:
 
 
 def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
-    """Whether something becomes true in time."""
+    """True if something becomes true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -83,7 +83,7 @@ def leftovers(store: Path) -> list[str]:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """True if a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):  # it may end between opening and reading

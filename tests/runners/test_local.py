@@ -70,7 +70,7 @@ class Running:
         return self.events[0].detail["pid"], self.events[1].detail["child"]
 
     def has_ended(self) -> bool:
-        """Whether it has an outcome."""
+        """True if it has an outcome."""
         return self._outcome.done()
 
     def outcome(self) -> Outcome:

@@ -73,7 +73,7 @@ class Oracle:
             self._leave_alone(one)
 
     def is_known(self, one: StepPlan) -> bool:
-        """Whether the store has a manifest of the step as it is."""
+        """True if the store has a manifest of the step as it is."""
         return (
             one.label in self.old
             and self._made_of(one, self.contents) == self._made_of(self.old[one.label], self._old_contents())
@@ -101,7 +101,7 @@ class Oracle:
         return ("run" if remade or self.case.repair else "lost"), known
 
     def _is_lost(self, one: StepPlan) -> bool:
-        """Whether a result without a manifest was lost: something tells that there was one."""
+        """True if a result without a manifest was lost: something tells that there was one."""
         if one.repeatable or self.case.repair or one.label not in self.old:
             return False
         same = self._made_of(one, self.contents) == self._made_of(self.old[one.label], self._old_contents())
@@ -180,7 +180,7 @@ def test_a_session_finds_what_the_store_has_whole_and_else_a_ref(keys: KeyMaker,
 
 
 def _is_whole(oracle: Oracle, one: StepPlan) -> bool:
-    """Whether a step's result is given, or known by the digests of what it was made from, and whole."""
+    """True if a step's result is given, or known by the digests of what it was made from, and whole."""
     case = oracle.case
     if one.label in case.fixed and one.label in oracle.old:
         return True
@@ -188,7 +188,7 @@ def _is_whole(oracle: Oracle, one: StepPlan) -> bool:
 
 
 def _is_found(oracle: Oracle, one: StepPlan) -> bool:
-    """Whether the store has a manifest of a step and of all before it; files may be lost."""
+    """True if the store has a manifest of a step and of all before it; files may be lost."""
     case = oracle.case
     if one.label in case.fixed and one.label in oracle.old:
         return True

@@ -60,7 +60,7 @@ def test_nothing_is_planned_that_an_export_or_a_judgement_does_not_need(path: Pa
 
 
 def _tells(graph: Graph, step: Step) -> bool:
-    """Whether a step is there to be looked at: an evaluation, an analysis, numbers of a gate."""
+    """True if a step is there to be looked at: an evaluation, an analysis, numbers of a gate."""
     return step.stage.startswith(("evaluate_", "analyze_")) or step.stage in graph.checks
 
 

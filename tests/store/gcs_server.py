@@ -249,7 +249,7 @@ class _Handler(RequestHandler):  # type: ignore[misc]
         _refuse(response, 501, f"{request.method} {request.path} is not known here.")
 
     def _is_refused(self, request: Any, response: Any) -> bool:
-        """Whether the bucket is missing, or a condition does not hold: then that is the answer."""
+        """True if the bucket is missing, or a condition does not hold: then that is the answer."""
         bucket = request.params.get("bucket_name")
         if bucket not in self.storage.buckets:
             _refuse(response, 404, "The specified bucket does not exist.")
@@ -272,7 +272,7 @@ class _Handler(RequestHandler):  # type: ignore[misc]
         return True
 
     def _is_as_sent(self, request: Any) -> bool:
-        """Whether an upload that this request completes has the checksum that it names."""
+        """True if an upload that this request completes has the checksum that it names."""
         named = re.match("crc32c=(.*)", request.get_header("X-Goog-Hash", ""))
         if not named or request.method != "PUT" or not request.data:
             return True

@@ -34,7 +34,7 @@ class Machine:
         self._life.close()
 
     def works(self) -> bool:
-        """Whether the step is still ours, so far as we know."""
+        """True if the step is still ours, so far as we know."""
         return self.leases.token(KEY, 1) > 0
 
 

@@ -95,7 +95,7 @@ class Filled:
         return self.path(kind)
 
     def use(self, kind: str, folder: Path, place: bool = False) -> bool:
-        """Whether a reader is given the file's contents; of contents, read or to be placed."""
+        """True if a reader is given the file's contents; of contents, read or to be placed."""
         store = self.store
         if kind in CONTENTS:
             blob = self._blob(self.path(kind).name)

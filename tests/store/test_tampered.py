@@ -114,7 +114,7 @@ SEALED: dict[str, bytes] = {
 
 
 def is_given(made: Filled, kind: str, folder: Path, place: bool) -> bool:
-    """Whether a reader is given the contents; in words if not."""
+    """True if a reader is given the contents; in words if not."""
     folder.mkdir()
     try:
         return made.use(kind, folder, place)

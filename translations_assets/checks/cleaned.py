@@ -22,7 +22,7 @@ Stats = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Found:
-    """What is found of a dataset or side: its number, whether that is too much, how it is told, samples."""
+    """A finding on a dataset or side: its number, whether that is too much, its wording, samples."""
 
     number: float
     bad: bool
@@ -127,7 +127,7 @@ def dropped(documents: Documents, thresholds: Dropped) -> Verdict:
 
 
 def _unusual(dataset: str, shares: Mapping[str, float], reasons: str, thresholds: Dropped) -> _Found:
-    """How much is dropped of a dataset; whether that is too much, or beside others of its provider."""
+    """Judge the share that is dropped of a dataset, alone or beside others of its provider."""
     alike = [
         share
         for other, share in shares.items()
@@ -152,12 +152,12 @@ def _datasets(documents: Documents) -> Iterator[tuple[str, Stats]]:
 
 
 def _agreements(documents: Documents) -> Iterator[tuple[str, Stats]]:
-    """What was found of those datasets of which it was asked."""
+    """Yield the statistics of agreement, of the datasets that have any."""
     return ((step, stats["agreement"]) for step, stats in _datasets(documents) if "agreement" in stats)
 
 
 def _verdict(judged: Mapping[str, _Found], absent: str) -> Verdict:
-    """The worst of what is bad is told, else the largest number. Raises NothingToJudge without any."""
+    """Report the worst of the bad findings, else the largest number. Raises NothingToJudge without any."""
     if not judged:
         raise NothingToJudge(absent)
     worst_first = sorted(judged.values(), key=lambda found: -found.number)

@@ -54,7 +54,7 @@ class Gate:
 
     @property
     def description(self) -> str:
-        """What is asked for, in a sentence."""
+        """The gate's demand, in a sentence."""
         return str(Checks.model_fields[self.identifier].annotation.__doc__)
 
 
@@ -115,7 +115,7 @@ GATES: tuple[Gate, ...] = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a gate.
+    """The result of a gate.
 
     description  for people, overrides included
     thresholds   its section of the training config
@@ -135,7 +135,7 @@ class Finding:
 
     @property
     def is_error(self) -> bool:
-        """Whether it failed with level `error`."""
+        """True if it failed with level `error`."""
         return self.state == "failed" and self.level == "error"
 
 
@@ -164,7 +164,7 @@ def examine(session: Session, gate: Gate, errors: Mapping[str, TranslationsError
 def _finding(
     session: Session, gate: Gate, state: State, description: str, verdict: Verdict | None = None
 ) -> Finding:
-    """What came of a gate, by what was found and its level in this run."""
+    """Make a gate's finding, given its verdict and its level in this run."""
     section = gate.thresholds(session.config)
     values = section.model_dump(by_alias=True)
     overridden = {key: values[key] for key in _overridden_keys(gate, session.options.overrides)}

@@ -57,7 +57,7 @@ def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Ver
 
 
 def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict:
-    """How many pairs have links, and how many links a word has."""
+    """Judge how many pairs have links, and how many links a word has."""
     found = only(documents, NO_ALIGNMENTS)
     unaligned, links = found["no_links_share"], found["links_per_word"]
     return Verdict(
@@ -187,7 +187,7 @@ def _gap(
     judged: str,
     gain: float | None = None,
 ) -> Verdict:
-    """Whether scores are at most `limit` lower than wanted, and at most `gain` higher, where that counts.
+    """Judge whether scores are at most `limit` lower than wanted, and at most `gain` higher, if that counts.
 
     `documents` say how likely chance makes such differences.
     """
@@ -219,7 +219,7 @@ def _gap(
 
 
 def export(documents: Documents, thresholds: ExportGate) -> Verdict:
-    """Whether exported files load, and what they translate."""
+    """Judge whether exported files load, and their translations."""
     found = only(documents, "the training config exports nothing")
     if not found["loads"]:
         return Verdict(False, f"the exported files do not load: {found['error']}")
@@ -329,7 +329,7 @@ def _finite(point: Mapping[str, Any]) -> bool:
 
 
 def _epochs(metrics: Mapping[str, Any]) -> float | None:
-    """How often a training has seen its text; None when its curve does not tell.
+    """The number of passes over the text in a training; None when its curve does not tell.
 
     Marian counts sentences again whenever it starts: their number for an update is taken where they grow.
     """

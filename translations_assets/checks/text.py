@@ -28,7 +28,7 @@ SHARED_SCRIPTS = ("Latin", "Cyrillic", "Arabic", "Devanagari")  # many languages
 
 
 def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
-    """Whole pairs of training text, and lines of at least five words, that stand in a dev or test set."""
+    """Whole pairs of training text, and lines of at least five words, that are in a dev or test set."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
     pairs = sum(found["exact"] for found in whole)

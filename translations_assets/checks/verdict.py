@@ -1,4 +1,4 @@
-"""What a gate finds."""
+"""The verdict of a gate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NothingToJudge(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether numbers pass, and why; the numbers that decided, by name; lines that show what is meant."""
+    """Pass or fail, with reasons; the numbers that decided, by name; lines as examples."""
 
     passed: bool
     description: str

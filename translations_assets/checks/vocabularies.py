@@ -13,7 +13,7 @@ AS_IT_IS = "as_it_is"
 
 
 def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
-    """How much of each text the vocabularies hold."""
+    """Judge how much of each text the vocabularies cover."""
     texts = {(side["lang"], name): text for side in _sides(documents) for name, text in side["texts"].items()}
     (lang, name), worst = min(texts.items(), key=lambda text: float(text[1]["coverage"]))
     unknown = max(text["unknown_rate"] for text in texts.values())
@@ -43,7 +43,7 @@ def _missing_letters(text: Mapping[str, Any], thresholds: Vocabulary) -> list[st
 
 
 def vocabulary_case(documents: Documents, thresholds: VocabularyCase) -> Verdict:
-    """How many times as many pieces words have in upper and title case as in the dev and test sets."""
+    """Judge how many times as many pieces words have in upper and title case as in usual text."""
     most = {"upper": thresholds.max_upper, "title": thresholds.max_title}
     measured = [
         (side["lang"], case, side["pieces_per_word"][AS_IT_IS], pieces)

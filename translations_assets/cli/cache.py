@@ -1,4 +1,4 @@
-"""`translations cache`: what the store keeps, and what counts as made."""
+"""`translations cache`: the contents of the store, and accepted changes of code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Run = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="A run's id, or how it begins, as `translations status` prints it.",
+        help="A run's id, or the beginning of one, as `translations status` prints it.",
         autocompletion=completion.runs,
     ),
 ]
@@ -49,7 +49,7 @@ _OWNERS = 5  # printed of each file
 def verify(
     sample: Annotated[
         str,
-        typer.Option(metavar="N|N%", help="Re-hash so many contents, or a share of them; all by default."),
+        typer.Option(metavar="N|N%", help="Re-hash this many contents, or a share of them. Defaults to all."),
     ] = "",
     seed: Annotated[
         int | None, typer.Option(help="Draw the same sample as the run that printed this seed.")
@@ -82,24 +82,23 @@ def verify(
 @common.reads
 def gc(
     keep_days: Annotated[
-        float, typer.Option(min=0, help="Keep what was made or used within so many days.")
+        float, typer.Option(min=0, help="Keep files made or used within this many days.")
     ] = _RULES.keep_days,
     keep_refs: Annotated[
-        int, typer.Option(min=0, help="Keep what the last so many results of each stage name.")
+        int, typer.Option(min=0, help="Keep this many of each stage's last results.")
     ] = _RULES.keep_refs,
     grace_days: Annotated[
-        float, typer.Option(min=0, help="Free no contents that were stored or found within so many days.")
+        float, typer.Option(min=0, help="Keep contents stored or reused within this many days.")
     ] = _RULES.grace_days,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Free it; without this it is only counted.")
+        bool, typer.Option("--delete", help="Free the space. Without this, only count it.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Count, by stage, what the store could free, and free it with --delete.
+    """Count the space that the store could free, by stage; free it with --delete.
 
-    Always kept: what pinned and running runs use, exports, and what the last results of each stage name, in
-    each space and partition. How an input of something kept was made stays known, with its code and config,
-    although its files go.
+    It always keeps what pinned and running runs use, exports, and the last results of each stage, in each
+    space and partition. The provenance of their inputs stays, with code and config, even if the files go.
     """
     from translations_assets.store.gc import collect
 
@@ -114,7 +113,7 @@ def gc(
 @common.reads
 def pin(
     run: Run,
-    reason: Annotated[str, typer.Option(help="Why, for those who wonder later.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, for people who ask later.")] = "",
     json: Json = False,
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""
@@ -138,7 +137,7 @@ def pin(
 
 @common.reads
 def unpin(run: Run, json: Json = False) -> None:
-    """Let what a pinned run uses be collected like everything else."""
+    """Let the garbage collector free a pinned run's results like all others."""
     store = this_project().store
     run = common.whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
     store.unpin(run)
@@ -176,7 +175,7 @@ def accept(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Declare a change of code harmless: what was made before it counts as made by the code as it is now.
+    """Declare a change of code harmless: earlier results then count as results of the current code.
 
     Compares the code with that of the step's nearest earlier artifact and writes what changed to
     pipeline/accepted-changes.yml, to be committed. A later change of the same code runs the steps again.
@@ -278,7 +277,7 @@ def _print_collected(collected: Collected, root: str) -> None:
 
 
 def own_and_base() -> tuple[DurableStore[Any], Reading | None]:
-    """The project's own store, in a folder or a bucket, and the one that it stands over, if there is one."""
+    """The project's own store, in a folder or a bucket, and its base store, if there is one."""
     from translations_assets.store.overlay import OverlayStore
 
     store = this_project().store
@@ -318,7 +317,7 @@ def _earlier(project: Project, session: Session, steps: Iterable[Step], what: st
 def _compare(
     project: Project, step: Step, earlier: Manifest, accepted: Accepted, reason: str, symbol: str
 ) -> tuple[Acceptance, Sequence[str]]:
-    """What to accept, and what changed, for people."""
+    """Return the change to accept, and lines that describe it for people."""
     from translations_assets.keys.code.compare import code_changes, find_changes
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack

@@ -1,4 +1,4 @@
-"""`translations cache du` and `forget`: what each partition and variant keeps, and letting go of one."""
+"""`translations cache du` and `forget`: the space of each partition and variant, and forgetting one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from translations_assets.cli.output import print_answer, print_json, print_table
 
 @common.reads
 def du(json: Json = False) -> None:
-    """List what the last results of each partition take, of its own and in all, and by which variant.
+    """List the space that the last results of each partition and variant take, alone and in all.
 
-    A variant is what runs with --set have made: PARTITION@ID, with the keys that differ. `alone` is what no
-    other partition's results share. What nothing names any more is not counted: see `translations cache gc`.
+    A variant holds the results of runs with --set: PARTITION@ID, with the keys that differ. `alone` is the
+    part that no other partition's results share. Results that nothing names are not counted: see
+    `translations cache gc`.
     """
     from rich.filesize import decimal
     from rich.table import Table
@@ -56,12 +57,12 @@ def forget(
     ],
     space: Annotated[
         str | None,
-        typer.Option(help="The space that it is in, as `cache du` names it; one's own by default."),
+        typer.Option(help="Its space, as `cache du` names it. Defaults to your own."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Let go of the results of a partition, or of a variant: they keep nothing in the store any more.
+    """Forget the results of a partition or a variant, so that the store may free them.
 
     Results that others name, pinned runs and exports stay. `translations cache gc` frees the rest once it is
     older than --keep-days. Until then a run with the same config finds it again.

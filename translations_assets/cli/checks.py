@@ -1,4 +1,4 @@
-"""`translations checks`: what the quality gates say of what steps have made."""
+"""`translations checks`: the verdicts of the quality gates on finished steps."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def checks(
         bool, typer.Option("--make", help="Run the gates' own steps that have no result, where they can run.")
     ] = False,
     overrides: Set = None,
-    every: Annotated[bool, typer.Option("--all", help="List the gates that pass, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list the gates that pass.")] = False,
     json: Json = False,
 ) -> None:
     """Judge the quality gates; exit 1 when one of level `error` fails, or has no result.
 
-    What steps computed is read; of what is not there it is said which command makes it.
+    The gates read the numbers that steps have computed, and name the command that makes missing ones.
     """
     options = RunOptions(overrides=common.overrides_of(overrides))
     session = this_project().session(str(uuid4()), partition, options)
@@ -63,7 +63,7 @@ def checks(
 
 
 def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Finding]:
-    """Judge every gate. `errors` are those of the gates' own stages that were run in vain."""
+    """Judge every gate. `errors` are those of the gates' own stages that failed."""
     from translations_assets.checks.gates import GATES, examine
 
     stages = list(session.graph.stages)

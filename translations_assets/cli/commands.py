@@ -48,7 +48,7 @@ class ConfigCommands(LazyGroup):
 
 
 class CacheCommands(LazyGroup):
-    """What the store keeps, and what counts as made."""
+    """Commands on the contents of the store and on accepted changes of code."""
 
     panels = {
         "Commands": (
@@ -119,7 +119,7 @@ class Commands(LazyGroup):
         "What would run, and why": (
             Entry(
                 "plan",
-                "What would run, and what that costs; without a name, of every training config",
+                "The steps that would run, and their cost; without a name, for every training config",
                 "plan:plan",
                 (
                     "plan en-ru",
@@ -130,13 +130,13 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "explain",
-                "Why a step would run: the function, or the key of the config, that has changed",
+                "The reason for a step to run: the changed function, or key of the config",
                 "explain:explain",
                 ("explain en-ru train-student-en-ru",),
             ),
             Entry(
                 "graph",
-                "The steps of a training config, and what each needs",
+                "The steps of a training config, and their inputs",
                 "plan:graph",
                 ("graph en-ru", "graph en-ru --show full --target train_student", "graph en-ru --json"),
             ),
@@ -175,7 +175,7 @@ class Commands(LazyGroup):
             Entry("rerun", "Repeat what failed in a run", "runs_train:rerun", ("rerun 1a2b3c4d",)),
             Entry(
                 "shell",
-                "A step's work folder, and the command that it runs",
+                "A step's work folder, and its command",
                 "shell:shell",
                 ("shell en-ru train-student-en-ru", "shell en-ru train-student-en-ru --command ./run.sh"),
             ),
@@ -189,13 +189,13 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "checks",
-                "What the quality gates say",
+                "The verdicts of the quality gates",
                 "checks:checks",
                 ("checks en-ru", "checks en-ru --make"),
             ),
             Entry(
                 "artifacts",
-                "The files of steps: list them, copy them, tell how they were made",
+                "The files of steps: list them, copy them, print their provenance",
                 "results:artifacts",
                 (
                     "artifacts en-ru",
@@ -205,7 +205,7 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "report",
-                "All that can be told of a training, as a page or a model card",
+                "The report on a training, as a page or a model card",
                 "report:report",
                 ("report en-ru", "report en-ru --card --output README.md"),
             ),
@@ -235,7 +235,7 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "evaluate",
-                "Score any model, also beside Firefox's",
+                "Score any model, and compare it with Firefox's",
                 "evaluate:evaluate",
                 ("evaluate exported/ --datasets flores_devtest ntrex_test --released --output results/",),
             ),

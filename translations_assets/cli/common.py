@@ -1,4 +1,4 @@
-"""What the commands share: arguments, sessions, and the steps and results that a person names."""
+"""Helpers that commands share: arguments, sessions, and the steps and results that a person names."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ Label = Annotated[str, LABEL]
 
 PARTITION_OR_RUN = typer.Argument(
     metavar="PARTITION|RUN",
-    help="A training config's name, or the path of a YAML file. Or the id of a run, or how it begins.",
+    help="A training config's name, or the path of a YAML file. Or a run's id, or the beginning of one.",
     autocompletion=completion.partitions_or_runs,
 )
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Steps = Annotated[bool, typer.Option("--steps", help="Print every step, not only each stage.")]
-Every = Annotated[bool, typer.Option("--all", help="List what is cached, too.")]
+Every = Annotated[bool, typer.Option("--all", help="Also list cached steps.")]
 Target = Annotated[
     str | None,
     typer.Option(
         metavar="STAGE",
-        help="The last stage to make; the config's target-stage, else everything, by default.",
+        help="The last stage to make. Defaults to the config's target-stage, else to all stages.",
         autocompletion=completion.stages,
     ),
 ]
@@ -88,13 +88,13 @@ def this_project() -> Project:
 
 
 def check_asks_nothing(json: bool, yes: bool) -> None:
-    """Raise BadParameter when JSON is to be printed and a question would stand before it."""
+    """Raise BadParameter when a question would be printed before JSON."""
     if json and not yes:
         raise typer.BadParameter("--json asks nothing: give --yes with it.")
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a run, in place of its parameter `options`, which gets them together."""
+    """Give a command the options of a run in place of its parameter `options`, which receives all of them."""
 
     @wraps(command)
     def asked(**given: Any) -> None:
@@ -113,7 +113,7 @@ def asks(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def reads(command: Callable[P, T]) -> Callable[P, T]:
-    """Have a command that reads the store refuse one that is not there: it makes none, and knows nothing.
+    """Make a command that reads the store refuse a missing one, instead of making an empty one.
 
     Raises TranslationsError when a store was named and does not exist.
     """
@@ -215,7 +215,7 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
 
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
-    """What the steps of a session's plan cost that will or may run; its run's record says it, too."""
+    """Forecast the cost of the steps that will or may run; the run's record stores it, too."""
     from translations_assets.why.plan_forecast import PlanForecast
 
     if not plan.count("run") + plan.count("maybe"):

@@ -1,4 +1,4 @@
-"""What a shell offers to complete names: training configs, runs, stages, steps.
+"""Names that a shell completes: training configs, runs, stages, steps.
 
 A shell asks at each press of the key, so nothing is imported but what a name needs, and nothing is asked of a
 bucket or of Dagster. Where something is wrong, nothing is offered: the command itself says what.
@@ -66,7 +66,7 @@ def stages(ctx: typer.Context) -> Iterator[Offer]:
 
 @_offers
 def labels(ctx: typer.Context) -> Iterator[Offer]:
-    """The steps of the training config, or of the run's, that stands before."""
+    """The steps of the training config, or of the run's, that was typed before."""
     from translations_assets.project import this_project
 
     name = str(ctx.params.get("partition") or ctx.params.get("name"))
@@ -87,7 +87,7 @@ def models(ctx: typer.Context) -> Iterator[Offer]:
 
 @_offers
 def sources(ctx: typer.Context) -> Iterator[Offer]:
-    """Where datasets are looked for."""
+    """Offer the sources of datasets."""
     from translations_assets.generate import SOURCES
 
     return ((name, "") for name in SOURCES)

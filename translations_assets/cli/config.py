@@ -71,8 +71,8 @@ def generate(
     name: Annotated[
         str | None,
         typer.Option(
-            help="The experiment's name; part of the file's name. Of files of one's own `own` by default, or "
-            "`trial`."
+            help="The experiment's name, a part of the file's name. With --files, defaults to `own`, "
+            "or `trial`."
         ),
     ] = None,
     files: Annotated[
@@ -95,20 +95,19 @@ def generate(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(help="The file to write; SRC-TRG.NAME.yml in the folder of configs by default."),
+        typer.Option(help="The file to write. Defaults to SRC-TRG.NAME.yml in the folder of configs."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Write a training config for a language pair, from a search for datasets or from files of one's own.
 
-    OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl are asked.
-    Comments in the file tell sizes and licences, and which datasets are left
-    out and why. Read it before training.
+    It searches OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl. Comments in the file give
+    sizes and licences, and the datasets left out, with reasons. Read it before training.
 
-    When a source cannot be reached, the config is made of what the others have,
-    the file and standard error name what is missing, and the exit code is 1.
+    When a source cannot be reached, the config uses the others, the file and standard error name what is
+    missing, and the exit code is 1.
 
-    With --files nothing is asked. Files may be plain, .gz or .zst. The text goes
+    With --files, no source is searched. Files may be plain, .gz or .zst. The text goes
     into a folder beside the config, dev and test sets apart from the rest.
     """
     from translations_assets import own_corpus
@@ -244,7 +243,7 @@ def find_corpus(
 
 
 class _Checked(NamedTuple):
-    """A config that was checked: what it holds, None when it cannot be read, and what was looked up."""
+    """A checked config: its contents, None when it cannot be read, and the results of look-ups."""
 
     file: str
     problems: list[Problem]
@@ -301,7 +300,7 @@ def _print(checked: _Checked) -> None:
 
 
 def _print_names(checked: _Checked) -> None:
-    """A line for each dataset that can be read: where it stands, its name, its key."""
+    """A line for each dataset that can be read: its location, its name, its key."""
     from translations_assets.config.datasets import listed
 
     for path, dataset in listed(checked.values or {}):
@@ -332,7 +331,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _end(problems: Sequence[Problem]) -> None:
-    """Name the sources that could not be asked; exit code 1 when there are any."""
+    """Name the sources that could not be reached; exit code 1 when there are any."""
     for problem in problems:
         typer.echo(f"warning: {problem}", err=True)
     if problems:

@@ -107,7 +107,7 @@ class Console:
             say(text)
 
     def _take(self, event: StepEvent) -> Iterator[Said]:
-        """Note what an event says; what is to be printed of it, and by what."""
+        """Take in an event; return the text to print for it, and its writer."""
         label = event.step.label
         if event.kind == "waiting":
             self._waiting[label] = event.detail["message"]
@@ -139,14 +139,14 @@ class Console:
             return Group(*rows)
 
     def _counted(self) -> Iterator[str]:
-        """How many steps have ended, how, and how many are running."""
+        """Count the steps that have ended, by outcome, and those that are running."""
         yield f"{len(self._ended)}/{steps(len(self._labels))}"
         kinds = list(self._ended.values())
         yield from (f"{kinds.count(kind)} {kind}" for kind in ("cached", "done", "failed") if kind in kinds)
         yield f"{len(self._running)} running"
 
     def _time_left(self) -> list[str]:
-        """What past durations, and the pace of trainings, say about the rest; nothing without any."""
+        """Estimate the time left, from past durations and the pace of trainings; nothing without any."""
         left = {label: self._seconds_left(label) for label in self._labels if label not in self._ended}
         known = [seconds for seconds in left.values() if seconds is not None]
         if not known:
@@ -155,7 +155,7 @@ class Console:
         return [f"{words} {duration(sum(known) / max(1, len(self._running)))} left"]
 
     def _seconds_left(self, label: str) -> float | None:
-        """What is left of a step that has not ended."""
+        """Estimate the seconds left of a step that has not ended."""
         running, past = self._running.get(label), self._past.get(label)
         if running is None:
             return past
@@ -177,7 +177,7 @@ class Console:
             yield self._complain, f"\n{event.detail['message']}\n"
 
     def _counts(self, event: StepEvent) -> str:
-        """What a step that drops lines has kept, and why it dropped the rest."""
+        """Describe the lines that a step has kept, and the reasons for the lines that it dropped."""
         manifest: Manifest | None = event.detail.get("manifest")
         if manifest is None or "stats.json" not in manifest.outputs:
             return ""
@@ -206,7 +206,7 @@ class Console:
 
 
 def _duplicate(stream: TextIO) -> TextIO:
-    """Where a stream leads now, also after its descriptor is redirected."""
+    """Duplicate a stream, so that it stays usable after its descriptor is redirected."""
     stream.flush()
     return os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors=stream.errors)
 
@@ -249,7 +249,7 @@ class Follower:
         self._errors: list[str] = []
 
     def explain(self) -> str:
-        """Why the run failed, with the addresses of logs."""
+        """Explain why the run failed, with the addresses of logs."""
         return "\n".join(dict.fromkeys(self._errors))
 
     def emit(self, event: dict[str, Any]) -> None:

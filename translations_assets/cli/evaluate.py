@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 GIVEN = "the command line"
 DATASETS = "Keys of test sets: flores_devtest, sacrebleu_wmt19, url_file:///tests/news.[LANG].zst"
-Language = Annotated[str | None, typer.Option(help="By default as the folder's metadata.json says.")]
+Language = Annotated[str | None, typer.Option(help="Defaults to that of the folder's metadata.json.")]
 
 
 def evaluate(
@@ -48,9 +48,11 @@ def evaluate(
     datasets: Annotated[list[str] | None, typer.Option(help=DATASETS, metavar="KEY ...")] = None,
     src: Language = None,
     trg: Language = None,
-    name: Annotated[str | None, typer.Option(help="What results call it; by default the folder's.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The model's name in results. Defaults to the folder's name.")
+    ] = None,
     released: Annotated[
-        bool, typer.Option("--released", help="Evaluate the model that Firefox ships, as well.")
+        bool, typer.Option("--released", help="Also evaluate the model that Firefox ships.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option(help="Folder for the results in Mozilla's layout.", file_okay=False)
@@ -74,7 +76,7 @@ def evaluate(
         raise TranslationsError("Name at least one test set: --datasets flores_devtest")
     names = {_name(name or model.resolve().name): model}
     if released and RELEASED in names:
-        raise TranslationsError(f"{RELEASED} is what Firefox's model is called. Give yours another --name.")
+        raise TranslationsError(f"{RELEASED} is the name of Firefox's model. Give yours another --name.")
     read = _read(keys, *_languages(model, src, trg), released)
     if output and not override:
         _refuse_existing(output, read.config, [*names, *([RELEASED] if released else [])])
@@ -94,7 +96,7 @@ def evaluate(
 
 
 def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]:
-    """Those given, else those of the folder's metadata.json."""
+    """Return the given languages, else those of the folder's metadata.json."""
     try:
         told = jsonlib.loads((model / "metadata.json").read_bytes())
     except (OSError, ValueError):
@@ -102,7 +104,7 @@ def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]
     told = told if isinstance(told, dict) else {}
     src, trg = src or told.get("sourceLanguage"), trg or told.get("targetLanguage")
     if not src or not trg:
-        raise TranslationsError(f"{model} does not say its languages. Give them: --src en --trg ru")
+        raise TranslationsError(f"{model} does not name its languages. Give them: --src en --trg ru")
     return src, trg
 
 
@@ -132,7 +134,7 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
 
 
 def _fetch(session: Session) -> Step | None:
-    """Make what is not in the store: the test sets, and the released model, whose step is returned."""
+    """Make the test sets and the released model, if missing in the store; return the latter's step."""
 
     def listen(event: StepEvent) -> None:
         if event.kind in ("started", "retry", "done", "failed"):
@@ -172,7 +174,7 @@ def _evaluate(
 
 
 def _results(pair: str, dataset: Dataset, translator: str, name: str) -> str:
-    """How names of results in Mozilla's layout begin; the script fills in the translator."""
+    """Return the beginning of the names of results in Mozilla's layout; the script adds the translator."""
     return "__".join((pair, dataset.short_name, translator, name, "latest"))
 
 

@@ -1,4 +1,4 @@
-"""How the command ends: the only list of its exit codes, from which help and tests take them."""
+"""Exit codes of the command: the only list, from which help and tests take them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ BROKEN_PIPE = 141
 
 MEANINGS: Mapping[int, str] = {
     DONE: "done",
-    FAILED: "failed: an error, a failed run, a gate that fails, what is not made, a `no` to a question",
+    FAILED: "failed: an error, a failed run, a failed gate, a missing result, or `no` to a question",
     USAGE: "the command was not understood: an unknown option, a missing argument",
-    CANCELLED: "cancelled: by Ctrl-C, or the run by somebody",
-    BROKEN_PIPE: "what reads the output has ended, as in `translations plan en-ru | head -1`",
+    CANCELLED: "cancelled: with Ctrl-C, or by somebody else",
+    BROKEN_PIPE: "the reader of the output has ended, as in `translations plan en-ru | head -1`",
 }

@@ -24,7 +24,7 @@ SHOWN_DIGITS = 12
 
 
 class _Found(NamedTuple):
-    """What `explain` finds of a step.
+    """The findings of `explain` on a step.
 
     parts     of its key, as far as they are known
     first     the steps before it that are to run, with their reasons
@@ -38,8 +38,9 @@ class _Found(NamedTuple):
 
 @common.reads
 def explain(partition: Partition, label: Label, overrides: Set = None, json: Json = False) -> None:
-    """Print why a step is cached or will run: what differs from its nearest earlier artifact, down to the
-    function or config key, and the parts of its key."""
+    """Explain why a step is cached or will run: its differences from the nearest earlier artifact, down to
+    the function or config key, and the parts of its key.
+    """
     session = common.reading_session(partition, overrides)
     found = _find(session, common.find_step(session.graph, partition, label))
     if json:
@@ -98,7 +99,7 @@ def _why(found: _Found) -> Iterator[str]:
 
 
 def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
-    """Steps with their reasons; of those with the same reasons one."""
+    """Steps with their reasons; of those with the same reasons only one."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for planned in steps:
         alike.setdefault(planned.reasons, []).append(planned.step.label)
@@ -109,7 +110,7 @@ def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
 
 
 def _made(manifest: Manifest) -> str:
-    """When, by which run and under which key an artifact was made."""
+    """Say when, by which run and under which key an artifact was made."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(manifest.ended))
     run, partition = (getattr(manifest.provenance, name) or "unknown" for name in ("run", "partition"))
     generation = f", generation {manifest.generation}" if manifest.generation > 1 else ""

@@ -85,7 +85,7 @@ class _Command(TyperCommand):
         return _read_as_given(super().get_params(ctx))
 
     def collect_usage_pieces(self, ctx: AnyContext) -> list[str]:
-        """What the first line of the help says of the arguments."""
+        """Return the arguments as the first line of the help shows them."""
         arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]
         names = ((param.required, param.display_name_raw.strip("[]")) for param in arguments)
         return ["[OPTIONS]", *(name if required else f"[{name}]" for required, name in names)]
@@ -151,7 +151,7 @@ class LazyGroup(TyperGroup):
 
 
 def help_records(command: AnyCommand, ctx: AnyContext) -> dict[str, list[tuple[str, str]]]:
-    """Arguments and options, each with what help says of it; arguments without their types."""
+    """Arguments and options, each with its help; arguments without their types."""
     found: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
@@ -196,7 +196,7 @@ def _common_options() -> list[Parameter]:
                 "-q",
                 callback=be_quiet,
                 expose_value=False,
-                help="Print the answer and errors alone: no notes, nothing of what goes on.",
+                help="Print only the answer and errors: no notes, no progress.",
             ),
         ] = False,
     ) -> None: ...

@@ -1,4 +1,4 @@
-"""What a terminal shows of a step that is running: its numbers, and a training's bar."""
+"""Live numbers of a running step on a terminal, with a bar for a training."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class RunningStep:
 
     @property
     def updates(self) -> int | None:
-        """After how many updates a training ends at the latest; None when early stopping alone ends it."""
+        """The most updates of a training; None when early stopping alone ends it."""
         return last_update(self.step) if "update" in self.numbers else None
 
     def seconds_left(self) -> float | None:
-        """What the pace of a training's updates says; None before there are two, and for other steps."""
+        """Estimate the seconds left of a training by its pace; None before two updates."""
         if not self.updates or not self.first or not self.newest or self.first == self.newest:
             return None
         (began, first), (heard, newest) = self.first, self.newest

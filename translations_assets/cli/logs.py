@@ -28,7 +28,8 @@ def logs(
     name: Annotated[str, common.PARTITION_OR_RUN],
     label: Label,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until the step ends, through all its attempts.")
+        bool,
+        typer.Option("--follow", "-f", help="Follow the log until the step ends, through all its attempts."),
     ] = False,
     overrides: Set = None,
 ) -> None:

@@ -46,7 +46,7 @@ def translations(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print which version and commit this is.",
+            help="Print the version and commit.",
         ),
     ] = False,
 ) -> None:
@@ -58,7 +58,7 @@ def translations(
 
 
 def main() -> None:
-    """Run the command; a foreseen error ends it with one message."""
+    """Run the command; an expected error ends it with one message."""
     streams.prepare()
     allow_all_files()
     try:
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _end_with(error: OSError, unwritten: OSError | None) -> NoReturn:
-    """Say what cannot be read or written, a file or standard output, and end."""
+    """Name the file or stream that cannot be read or written, and exit."""
     if error.errno == errno.EPIPE:
         sys.exit(exits.BROKEN_PIPE)
     said = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"

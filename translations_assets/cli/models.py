@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _models_of(graph: Graph) -> dict[str, list[Step]]:
-    """Name → the steps that make the model, several for an ensemble; of the models that there are."""
+    """Map each model's name to the steps that make it, several for an ensemble."""
     teachers = _makers(graph, "train_teacher")
     models = {
         BACKWARDS: _makers(graph, "train_backwards"),

@@ -1,4 +1,4 @@
-"""What commands print: the answer on standard output, notes and what goes on on standard error.
+"""Output of commands: the answer on standard output, notes and progress on standard error.
 
 With `--quiet` an answer and errors are all. States have colours on a terminal: not in a pipe, not where
 NO_COLOR is set, and everywhere where FORCE_COLOR is.
@@ -35,18 +35,18 @@ _is_quiet = False
 
 
 def be_quiet(value: bool) -> None:
-    """Print answers and errors alone, or notes and what goes on, too."""
+    """Print answers and errors alone, or notes and progress, too."""
     global _is_quiet
     _is_quiet = value
 
 
 def is_quiet() -> bool:
-    """Whether only answers and errors are printed."""
+    """True if only answers and errors are printed."""
     return _is_quiet
 
 
 def tell(text: object = "", err: bool = True) -> None:
-    """Print what goes on, which is no answer: not when the command is to be quiet."""
+    """Print progress unless --quiet is given."""
     if not _is_quiet:
         typer.echo(text, err=err)
 
@@ -57,7 +57,7 @@ def print_note(text: object) -> None:
 
 
 class Progress:
-    """Says on standard error how far something is, when it takes longer.
+    """Progress of a slow operation on standard error.
 
     done   what is done: `planned`
     what   of what so many; bytes have sizes for people instead
@@ -68,7 +68,7 @@ class Progress:
         self._next = time.monotonic() + _SECONDS
 
     def __call__(self, done: int, total: int) -> None:
-        """So much is done."""
+        """Note that so much is done."""
         if time.monotonic() < self._next:
             return
         from rich.filesize import decimal
@@ -106,7 +106,7 @@ def print_line(text: str) -> None:
 
 
 def has_colours() -> bool:
-    """Whether what is printed on standard output has colours, by the rules of `rich`."""
+    """True if standard output has colours, by the rules of `rich`."""
     if os.environ.get("NO_COLOR"):
         return False
     is_forced, is_dumb = os.environ.get("FORCE_COLOR"), os.environ.get("TERM") in ("dumb", "unknown")
@@ -124,7 +124,7 @@ def shown(state: str, width: int = 0) -> str:
 
 
 def counts(states: Sequence[str], width: int = 0) -> str:
-    """How often there is each of some states, filled up to a width: `3 cached, 1 run`."""
+    """Count each state, and pad the text to a width: `3 cached, 1 run`."""
     numbers = {state: states.count(state) for state in dict.fromkeys(states)}
     plain = ", ".join(f"{number} {state}" for state, number in numbers.items())
     text = ", ".join(f"{number} {shown(state)}" for state, number in numbers.items())

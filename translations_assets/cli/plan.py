@@ -48,7 +48,7 @@ def graph(
         Show,
         typer.Option(
             help="tasks: all steps; full: all, with their edges; target: the target stage's; target-graph: "
-            "those and everything they need; optimized: what is left of that after the cache."
+            "those and everything they need; optimized: those of them that are not cached."
         ),
     ] = "tasks",
     overrides: Set = None,
@@ -115,10 +115,10 @@ def plan(
 ) -> None:
     """Print which steps will run and why, or run only if their input changes (maybe).
 
-    What is cached is counted, and listed with --all. The last lines say what the rest costs by past
+    Cached steps are counted, and listed with --all. The last lines give the cost of the rest by past
     durations: hours of GPU (times the number of GPUs), and of processor time for steps without a GPU; then by
-    worker class, with money and energy when the deployment file has prices. When no training config is named,
-    each gets the line of all classes, and all together get one.
+    worker class, with money and energy when the deployment file has prices. Without a name, each training
+    config gets one line for all classes, and a last line gives the total.
     """
     project = this_project()
     if partition is None:
@@ -165,21 +165,21 @@ class Plans(NamedTuple):
 
     @property
     def to_run(self) -> list[str]:
-        """Those of which something may run."""
+        """Names of the configs with a step that may run."""
         return [
             name for name, one in self.forecasts.items() if one.plan.count("cached") < len(one.plan.steps)
         ]
 
     @property
     def total(self) -> str:
-        """What all of them take, in a line; steps that several of them have are counted for each."""
+        """The cost of all of them, in a line; steps that several of them share are counted for each."""
         from translations_assets.why.together import together
 
         return together([*self.forecasts.values()]).summary()
 
 
 def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:
-    """Plan several training configs; on standard error it is told how far that is, when it takes longer."""
+    """Plan several training configs; slow plans show their progress on standard error."""
     project, found = this_project(), Plans({}, [])
     progress = output.Progress("planned", "training configs")
     for number, name in enumerate(names):

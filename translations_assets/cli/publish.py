@@ -33,21 +33,21 @@ def publish(
         str, typer.Argument(metavar="DESTINATION", help="A folder, or a bucket: gs://bucket/folder.")
     ],
     write: Annotated[
-        bool, typer.Option("--write", help="Copy; without this it is only said what would be copied.")
+        bool, typer.Option("--write", help="Copy the files. Without this, list what would be copied.")
     ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Write files anew that have other contents there.")
+        bool, typer.Option("--replace", help="Replace files that have other contents.")
     ] = False,
     failed_gates: Annotated[
-        bool, typer.Option("--failed-gates", help="Publish the model although it failed quality gates.")
+        bool, typer.Option("--failed-gates", help="Publish the model even if it failed quality gates.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Copy an exported model with its metadata, scores, report and training config to where others fetch it.
+    """Publish an exported model with its metadata, scores, report and training config.
 
     The layout is Mozilla's: models/PAIR/EXPERIMENT_ID/exported/, with the evaluation/ beside it; the ID
-    follows from the export's contents. What is there already is not copied again, and what differs is not
-    replaced unasked. metadata.json is written last: where it stands, everything stands.
+    follows from the export's contents. Existing files are not copied again, and those that differ are
+    replaced only with --replace. metadata.json is written last: if it exists, the copy is complete.
     """
     from translations_assets.publish.destination import compared, copy, open_destination
     from translations_assets.publish.model import published_model, write_files
@@ -82,7 +82,7 @@ def publish(
 
 
 def _failed_gates(report: Report, *, is_refused: bool) -> list[str]:
-    """The gates of level `error` that failed; they are told, or refused by a TranslationsError."""
+    """The gates of level `error` that failed; they are printed, or refused with a TranslationsError."""
     failed = [_name(found) for found in report.gates if found.is_error]
     if failed and is_refused:
         raise TranslationsError(
@@ -97,7 +97,7 @@ def _failed_gates(report: Report, *, is_refused: bool) -> list[str]:
 
 
 def _tell_quality(report: Report, warned: Sequence[str]) -> None:
-    """Tell what no gate refuses: the scores, and the gates that only warn."""
+    """Print the scores, and the gates that failed but only warn."""
     if warned:
         print_note(f"quality gates that failed and only warn: {', '.join(warned)}")
     if not (tests := _scores(report)):

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _HEAD = """# Commands
 
 Made from the code by `python -m translations_assets.cli.reference`; do not edit.
-[command-line.md](command-line.md) says what all have in common: how names are completed, what is printed
-where, colours. Every command has `--help`, `-h`, `--quiet` and `-q`, too.
+[command-line.md](command-line.md) covers what all commands share: completion of names, output streams,
+colours. Every command also has `--help`, `-h`, `--quiet` and `-q`.
 
-What `--json` prints is described so: `{steps: [{label, key}]}` is an object with a list of objects. A name in
-`<>` stands for any name; one in parentheses may be missing, and any value may be `null`. `train`, `rerun` and
-`cache accept` need `--yes` with it, and print nothing else.
+The form of `--json` output is written like this: `{steps: [{label, key}]}` is an object with a list of
+objects. A name in `<>` stands for any name; one in parentheses may be missing, and any value may be `null`.
+`train`, `rerun` and `cache accept` need `--yes` with it, and print nothing else.
 
 ## Exit codes
 
@@ -36,7 +36,7 @@ What `--json` prints is described so: `{steps: [{label, key}]}` is an object wit
 def reference() -> str:
     """The page, in Markdown."""
     codes = "".join(f"| {code} | {_cell(meaning)} |\n" for code, meaning in exits.MEANINGS.items())
-    ends = "\n`translate` and `shell` end as the program does that they start.\n"
+    ends = "\n`translate` and `shell` exit with the code of the program that they start.\n"
     return _HEAD + codes + ends + "".join(_of_group(Commands, PROGRAM))
 
 

@@ -35,7 +35,7 @@ def build(
     from translations_assets.registry.site import write_site
 
     if output.exists() and not output.is_dir():  # Typer lets devices and pipes pass
-        raise TranslationsError(f"{output} is no folder, and is left as it is. Give another one.")
+        raise TranslationsError(f"{output} is not a folder. Give another one.")
     if output.is_dir() and any(output.iterdir()) and not (output / DATABASE).is_file():
         raise TranslationsError(f"{output} holds something else than a registry. Give another folder.")
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What is said of steps that are to run: by whom they are made already, from where they go on, epochs."""
+"""Remarks on steps that are to run: runs that already make them, saved progress, epochs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Remark(NamedTuple):
-    """What people should know of a step that is to run; see `begun_by_runs`, `newest_save` and `Epochs`."""
+    """Facts about a step that is to run; see `begun_by_runs`, `newest_save` and `Epochs`."""
 
     label: str
     made_by: str
@@ -23,7 +23,7 @@ class Remark(NamedTuple):
 
 
 def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
-    """What is to be said of the steps that will or may run."""
+    """Collect the remarks on the steps that will or may run."""
     if not plan.count("run") + plan.count("maybe"):
         return {}
     from translations_assets.running.runner import begun_by_runs

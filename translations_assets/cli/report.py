@@ -1,4 +1,4 @@
-"""`translations report`: what a partition's results look like, as a page or as a model card."""
+"""`translations report`: a partition's results as a page or as a model card."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write; PARTITION.html, or .md, in this folder by default, or PARTITION@ID.html "
-            "of a variant that --set names.",
+            help="The file to write. Defaults to PARTITION.html (or .md) in this folder, or with "
+            "--set to PARTITION@ID.html.",
             dir_okay=False,
         ),
     ] = None,
@@ -39,7 +39,7 @@ def report(
 ) -> None:
     """Write a report: data, curves, scores, sentences, gates, hours, config and provenance in one HTML file.
 
-    It is made from the store alone, of what is finished, and needs nothing else to be read.
+    It covers the finished results in the store, and opens without any other file.
     """
     from translations_assets.report.page import as_card, as_html
 
@@ -51,7 +51,7 @@ def report(
 
 
 def gathered(partition: str, overrides: Sequence[str] | None) -> Report:
-    """What the store has of a partition, with notes on it printed. TranslationsError where it has nothing."""
+    """Gather a partition's results, and print notes on them. TranslationsError where it has none."""
     from translations_assets.report.facts import gather
 
     project, session = this_project(), common.reading_session(partition, overrides)

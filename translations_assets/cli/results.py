@@ -1,4 +1,4 @@
-"""`translations artifacts`, `results` and `translate`: what steps have made, and how good it is."""
+"""`translations artifacts`, `results` and `translate`: results of steps, and their quality."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def artifacts(
     ] = None,
     provenance: Annotated[
         bool,
-        typer.Option("--provenance", help="Print, as JSON, all that is needed to repeat the step's files."),
+        typer.Option("--provenance", help="Print everything needed to repeat the step's files, as JSON."),
     ] = False,
     overrides: Set = None,
     json: Json = False,
@@ -93,9 +93,7 @@ def _print_provenance(session: Session, label: str, result: Result) -> None:
 
     manifest = result.manifest or session.store.generation(result.key, result.generation)
     if manifest is None:
-        raise TranslationsError(
-            f"The store has the files of {label}, but no longer knows how they were made."
-        )
+        raise TranslationsError(f"The store has the files of {label}, but not their provenance any more.")
     print_json(provenance(session.store, manifest))
 
 
@@ -155,7 +153,7 @@ def print_results(metrics: Evaluations, json: bool) -> None:
 
 
 def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    """Scores by metric, half their confidence intervals, differences from other models, what was timed."""
+    """Scores by metric, half their confidence intervals, differences from other models, measured speed."""
     found = scores_in(evaluation)
     others = evaluation.get("others")
     intervals = {metric: score["ci"] for metric, score in found.items() if "ci" in score}
@@ -168,7 +166,7 @@ def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_missing(session: Session, missing: Sequence[str]) -> None:
-    """With overrides, name what is not made of what was asked for, and end with exit code 1.
+    """With overrides, name the requested results that are missing, and exit with code 1.
 
     What the training config itself lacks is no error: it may be on its way.
     """
@@ -200,7 +198,7 @@ def _print_scores(metrics: Evaluations) -> None:
 
 
 def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
-    """How a model's chrF differs from that of others, and the probability that chance makes it differ so."""
+    """Compare a model's chrF with that of others, with the probability that a difference is chance."""
     for other, by_metric in others.items():
         chrf = by_metric["chrf"]
         yield f"{chrf['difference']:+.2f} from {other}, p = {chrf['p_value']:.3f}"

@@ -1,4 +1,4 @@
-"""What became of the steps of a run, by its own record: as it was then, whatever config and code are now."""
+"""States of the steps of a run, from its own record: as they were, whatever config and code are now."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POLL_SECONDS = 0.2
 
 
 class _Needs(NamedTuple):
-    """What a run's record says of where a step runs."""
+    """The resources of a step, from a run's record."""
 
     stage: str
     worker: Any
@@ -82,7 +82,7 @@ def make_row(
     saved: str = "",
     since: float | None = None,
 ) -> Row:
-    """What is shown of a step, and printed as JSON.
+    """Make the row of a step, as it is shown and printed as JSON.
 
     prices by which its cost is told
     why    it failed
@@ -116,7 +116,7 @@ def make_row(
 
 
 def interrupted(store: Store, record: RunRecord, seconds: float = 0.0) -> Iterator[str]:
-    """For each step that a run had begun and not finished: from where it goes on.
+    """The point from which each step resumes that a run had begun and not finished.
 
     seconds  how long it is waited for workers that are about to end, in all
     """
@@ -139,5 +139,5 @@ def interrupted(store: Store, record: RunRecord, seconds: float = 0.0) -> Iterat
 
 
 def _is_ending(store: Store, key: str, generation: int) -> bool:
-    """Whether a worker is at a step that no run wants."""
+    """True if a worker still holds a step that no run wants."""
     return store.owners.is_owned(key, generation) and not store.owners.waiters(key, generation)

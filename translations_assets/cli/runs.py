@@ -1,4 +1,4 @@
-"""Runs: what Dagster's instance and the store's records together know of one, and how one is ended.
+"""Runs, merged from Dagster's instance and the store's records, and their cancellation.
 
 Importing Dagster takes longer than all the rest, so only what needs its instance does.
 """
@@ -60,12 +60,12 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing works on it any more."""
+        """True if nothing works on it any more."""
         return self.state not in ("waiting", "running", "ending")
 
     @property
     def seconds(self) -> float | None:
-        """How long it took, or takes already."""
+        """The seconds that it took, or has taken so far."""
         if self.started is None:
             return None
         end = self.ended if self.ended is not None else None if self.is_over else time.time()
@@ -120,7 +120,7 @@ def running_of(partition: str) -> list[Run]:
 
 
 def is_run(name: str) -> bool:
-    """Whether a name can only be that of a run: partitions begin with a pair of languages."""
+    """True if a name can only be that of a run: partitions begin with a pair of languages."""
     return bool(_ID.fullmatch(name)) or this_project().store.read_run(name) is not None
 
 
@@ -147,7 +147,7 @@ def missed_gates(run: str) -> dict[str, list[str]]:
 
 
 def next_steps(run: Run) -> Iterator[str]:
-    """What people are to do after a run that failed, was cancelled or has lost its process."""
+    """Suggest the next steps after a run that failed, was cancelled or has lost its process."""
     if not run.dagster:  # which alone can repeat it
         yield f"To make what is missing: translations train {run.partition}"
         return
@@ -159,7 +159,7 @@ def next_steps(run: Run) -> Iterator[str]:
 
 
 def end_run(run: str, seconds: float) -> str:
-    """Cancel a run, as the UI does, and wait at most so long for its end; Dagster's status then.
+    """Cancel a run, as the UI does, wait at most so long for its end, and return Dagster's status.
 
     A run whose process has died is marked as cancelled.
     """
@@ -189,7 +189,7 @@ def open_instance() -> Iterator[DagsterInstance]:
 
 
 def _has_instance() -> bool:
-    """Whether there is an instance, so that it is neither made nor Dagster imported in vain."""
+    """True if there is an instance, so that none is made, and Dagster is not imported in vain."""
     return (home() / "dagster.yaml").exists()
 
 
@@ -211,7 +211,7 @@ def _of_record(run: str, record: RunRecord) -> Run:
 
 
 def _ended(record: RunRecord) -> State:
-    """How a run ended, as far as its own record says."""
+    """Return the state in which a run ended, as far as its own record says."""
     if record.failed:
         return "failed"
     return "done" if record.labels and not record.labels.keys() - record.uses.keys() else "ended"
@@ -240,7 +240,7 @@ def _of_dagster(instance: DagsterInstance, record: DagsterRecord) -> Run:
 
 
 def _merged(known: Run, stored: Run | None) -> Run:
-    """Dagster's word on the state, the store's on what was used."""
+    """A run with Dagster's state, and the store's record of the resources used."""
     if stored is None:
         return known
     return replace(
@@ -252,7 +252,7 @@ def _merged(known: Run, stored: Run | None) -> Run:
 
 
 def _request_end(instance: DagsterInstance, run: DagsterRun) -> None:
-    """Through its launcher; its executor looks at the status as well, so any failure here is none."""
+    """Through its launcher; its executor checks the status as well, so a failure here does not matter."""
     try:
         instance.run_coordinator.cancel_run(run.run_id)
     except Exception as error:
@@ -269,7 +269,7 @@ def _existing(instance: DagsterInstance, run: str) -> DagsterRun:
 
 
 def _mark_when_lost(instance: DagsterInstance, run: DagsterRun, canceled: bool = False) -> bool:
-    """Mark a run as failed (or canceled) when its process has died; whether it is."""
+    """Mark a run as failed (or canceled) when its process has died; true if it was."""
     if run.is_finished or not _is_lost(run):
         return False
     found = _existing(instance, run.run_id)  # it may have ended since it was read
@@ -285,7 +285,7 @@ def _mark_when_lost(instance: DagsterInstance, run: DagsterRun, canceled: bool =
 
 
 def _is_over(run: DagsterRun) -> bool:
-    """Whether Dagster knows its end and so does its record, which is written a moment later."""
+    """True if Dagster knows the run's end and so does its record, which is written a moment later."""
     if not run.is_finished:
         return False
     record = this_project().store.read_run(run.run_id)

@@ -1,4 +1,4 @@
-"""How a run ended, in words and for programs."""
+"""The end of a run, in words and for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 
 
 def tell_done(session: Session) -> None:
-    """Say that a run is done, and how to see what it has made."""
+    """Print that a run is done, and the commands that show its results."""
     from translations_assets.report.evaluations import EVALUATING
 
     evaluates = any(stage.startswith(EVALUATING) for stage in session.stages)
@@ -28,7 +28,7 @@ def tell_done(session: Session) -> None:
 
 
 def tell_spent(session: Session, run: str = "") -> None:
-    """Say what a run, by default the session's, has spent of its budget, if it had one."""
+    """Print how much of its budget a run, by default the session's, has spent."""
     from translations_assets.running.budget import spent_of
 
     record = session.store.read_run(run or session.run)
@@ -37,7 +37,7 @@ def tell_spent(session: Session, run: str = "") -> None:
 
 
 def kept_of(store: Store, run: str) -> str:
-    """What a cancelled run leaves, and from where what it was making goes on."""
+    """List what a cancelled run has kept, and the point from which unfinished steps resume."""
     record = store.read_run(run) or RunRecord()
     return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
 
@@ -45,7 +45,7 @@ def kept_of(store: Store, run: str) -> str:
 def ended_as_json(
     session: Session, run: str, state: str, page: str, gates: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
-    """How a run has ended, for programs; `gates` that did not pass, by state, as far as that is known."""
+    """Describe the end of a run for programs; `gates` that did not pass, by state, if known."""
     return {
         "run": run or None,
         "partition": session.partition,

@@ -37,7 +37,7 @@ _STATES = {exits.DONE: "done", exits.CANCELLED: "cancelled"}
 
 
 class Wanted(NamedTuple):
-    """What is asked of each run: its target, its options, and the server that it is to run on."""
+    """A requested run: its target, its options, and its server."""
 
     target: str | None
     options: RunOptions
@@ -80,12 +80,12 @@ def _fitting(pattern: str) -> list[str]:
     if names := [name for name in found.states if fnmatchcase(name, pattern)]:
         return names
     raise TranslationsError(
-        f"The name of no training config fits {pattern!r}. There are: {', '.join(found.states) or 'none'}."
+        f"No training config matches {pattern!r}. There are: {', '.join(found.states) or 'none'}."
     )
 
 
 def run_detached(session: Session, wanted: Wanted, *, json: bool) -> None:
-    """Start a run, that has been planned in a session, in the background, and return once it has begun.
+    """Start a planned run in the background, and return once it has begun.
 
     Raises TranslationsError when it ends before.
     """
@@ -137,7 +137,8 @@ def train_several(
 
 
 def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
-    """Run training configs, and tell how each ends; none after Ctrl-C, which their processes get as well."""
+    """Run training configs, and report the end of each; none after Ctrl-C, which their processes get as
+    well."""
     running, ended = list[_Run](), list[_Run]()
     number = len(waiting)
     while waiting or running:
@@ -158,7 +159,7 @@ def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
 def _start(
     partition: str, wanted: Wanted, run: str, *, detached: bool = False, more: Sequence[str] = ()
 ) -> _Run:
-    """Start a process that makes a run; a detached one is ended by no terminal."""
+    """Start a process for a run; a detached one outlives its terminal."""
     folder = state_folder() / OUTPUTS
     folder.mkdir(parents=True, exist_ok=True)
     keep_newest(folder, KEPT)
@@ -190,7 +191,7 @@ def _tell_ended(run: _Run, counted: str) -> None:
 
 
 def _last_words(output: Path) -> str:
-    """What a process has said of its end: the error, else its last line, and where the rest stands."""
+    """Return a process's last words: the error, else its last line, and the path of the rest."""
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     begin = next((n for n in reversed(range(len(lines))) if lines[n].startswith("error: ")), len(lines) - 1)
     said = "\n".join(lines[max(begin, 0) :]).removeprefix("error: ") or "it said nothing"
@@ -198,6 +199,6 @@ def _last_words(output: Path) -> str:
 
 
 def _as_json(run: _Run) -> dict[str, Any]:
-    """How a run has ended, for programs, as far as its process tells."""
+    """Describe the end of a run for programs, as far as its process tells."""
     state = _STATES.get(run.process.returncode, "failed")
     return {"run": run.id, "partition": run.partition, "state": state, "page": None, "gates": None}

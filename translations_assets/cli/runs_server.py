@@ -26,7 +26,7 @@ _AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 
 
 def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool, json: bool) -> None:
-    """Launch a run as it is planned in a session on a server and show how it goes; Ctrl-C leaves it running.
+    """Launch a planned run on a server and show its progress; Ctrl-C leaves it running.
 
     To detach is to leave it running at once.
 
@@ -65,7 +65,7 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
 
 
 def _follow(server: Server, run: str, follower: Follower) -> str:
-    """Pass a run's events on until it ends; how it did."""
+    """Forward a run's events until it ends, and return its status."""
     from translations_assets.server import ENDED, ServerUnreachable
 
     cursor, away = None, 0.0
@@ -104,7 +104,7 @@ def cancel_on_server(run: str, server: Server, json: bool) -> None:
     deadline = time.monotonic() + CANCEL_SECONDS
     while (status := server.run_state(run).status) not in ENDED:
         if time.monotonic() > deadline:
-            raise TranslationsError(f"{run} has not ended within {CANCEL_SECONDS:.0f} s; it was asked to.")
+            raise TranslationsError(f"{run} did not end within {CANCEL_SECONDS:.0f} s, although asked to.")
         time.sleep(_POLL_SECONDS)
     print_answer(
         json,

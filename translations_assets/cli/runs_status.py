@@ -35,11 +35,11 @@ def status(
     steps: common.Steps = False,
     every: Annotated[
         bool,
-        typer.Option("--all", help="List all runs; of a run or a partition what is cached, too."),
+        typer.Option("--all", help="List all runs; for a run or a partition, also list cached steps."),
     ] = False,
     watching: Annotated[
         bool,
-        typer.Option("--watch", help="Go on showing it until the run ends; Ctrl-C ends the showing alone."),
+        typer.Option("--watch", help="Refresh until the run ends. Ctrl-C stops watching; the run continues."),
     ] = False,
     web: Annotated[
         bool,
@@ -50,7 +50,7 @@ def status(
     overrides: Set = None,
     json: Json = False,
 ) -> None:
-    """Print all pairs and newest runs; of a run or a partition each step's state, time, CPU and memory."""
+    """Print all pairs and the newest runs; of a run or a partition, each step's state, time and memory."""
     if json and watching:
         raise typer.BadParameter("--watch goes on for people: ask again with --json instead.")
     if web:
@@ -89,7 +89,7 @@ def _row(step: Step, state: str, manifest: Manifest | None = None, **others: Any
 
 
 def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | None) -> Look:
-    """What is to be shown now."""
+    """Collect what to show now."""
     if name is None:
         return Look((), [*_lines_of_pairs(), *_lines_of_newest(every)])
     if is_run(name):
@@ -117,7 +117,7 @@ def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[
 
 
 def _lines_of_pairs() -> Iterator[str]:
-    """All pairs that were begun, and an empty line."""
+    """All pairs that have runs, and an empty line."""
     from translations_assets.pairs.facts import currency_of, gather
     from translations_assets.pairs.lines import lines
 
@@ -155,7 +155,7 @@ def _lines_of_newest(every: bool) -> Iterator[str]:
 
 
 def _cells(run: Run) -> Iterator[str]:
-    """What stands in the columns of the list of runs, behind the id."""
+    """The cells of a row in the list of runs, after the id."""
     from translations_assets.why.history import duration
 
     done, total = _progress(run)
@@ -167,7 +167,7 @@ def _cells(run: Run) -> Iterator[str]:
 
 
 def _asked(run: Run) -> Iterator[str]:
-    """By what a run is told from others of its partition: what failed, whose it is, how far it goes, why, its
+    """Marks that tell a run from others of its partition: failures, owner, target, reason, its
     options.
     """
     from translations_assets.stages import last_asset
@@ -185,13 +185,13 @@ def _asked(run: Run) -> Iterator[str]:
 
 
 def _progress(run: Run) -> tuple[int, int]:
-    """How many of a run's steps are done, and how many it has; 0 of 0 when it had not begun."""
+    """The number of a run's steps that are done, and of all; 0 of 0 before it began."""
     labels = run.record.labels.keys()
     return len(labels & run.record.uses.keys()), len(labels)
 
 
 def _lines_of_run(run: Run, rows: list[Row], currency: str) -> Iterator[str]:
-    """What is said of a run as a whole."""
+    """Describe a run as a whole."""
     asked = ", ".join(_asked(run))
     state = shown(run.state) + (f" ({asked})" if asked else "")
     yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
@@ -216,7 +216,7 @@ def _rows_of_run(run: Run) -> tuple[list[Row], str]:
 
 
 def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
-    """How many steps with a forecast the run has made, what they were to take, and what they took."""
+    """Compare forecast and cost: the number of finished steps with a forecast, the forecast, the cost."""
     from translations_assets.running.prices import Bill
     from translations_assets.why.costs import Spent, total
     from translations_assets.why.history import Cost
@@ -234,7 +234,7 @@ def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
 
 
 def _parts(costs: Costs, currency: str, expected: Costs | None = None) -> Iterator[str]:
-    """Costs for people, each with what it is more or less than was expected: `49 h of GPU (-13 %)`."""
+    """Costs for people, each with its difference from the forecast: `49 h of GPU (-13 %)`."""
     from translations_assets.running.prices import HOUR
     from translations_assets.why.history import duration
     from translations_assets.why.plan_forecast import amount
@@ -279,7 +279,7 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
 
 
 def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:
-    """What is shown of each step or stage; not of what was cached, unless everything is to be listed."""
+    """Make a block for each step or stage; cached ones are left out, unless all are to be listed."""
     if not steps:
         return [*_blocks_of_stages(rows, every)]
     shown_rows = [row for row in rows if every or row["state"] != "cached"]
@@ -323,7 +323,7 @@ def _blocks_of_stages(rows: list[Row], every: bool) -> Iterator[Block]:
 
 
 def _notes(row: Row) -> Iterator[str]:
-    """Why a step failed, and from where it will go on."""
+    """Explain why a step failed, and the point from which it resumes."""
     if row["why"]:
         yield f"    {row['label']}: {row['why']}"
     if row["goes_on_from"]:

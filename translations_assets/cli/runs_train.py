@@ -64,21 +64,27 @@ def train(
     yes: Yes = False,
     server: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Run it on the Dagster server at this address, not here."),
+        typer.Option(metavar="URL", help="Run on the Dagster server at this address instead of here."),
     ] = None,
     at_once: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Of several: how many runs there are at a time.")
+        int,
+        typer.Option(
+            metavar="NUMBER", min=1, help="The number of runs at a time, with several training configs."
+        ),
     ] = 1,
     detach: Annotated[
-        bool, typer.Option("--detach", help="Return once it runs; it goes on when the terminal is closed.")
+        bool,
+        typer.Option(
+            "--detach", help="Return once the run has started; it continues when the terminal is closed."
+        ),
     ] = False,
     run: Annotated[str | None, typer.Option("--run-id", hidden=True)] = None,
     json: Json = False,
 ) -> None:
-    """Train: run every step, up to the target, that has no result yet.
+    """Train a model: run every step up to the target that has no result yet.
 
-    Several training configs are each made by a run of its own, whose output goes into a file. When one fails,
-    the others go on.
+    Each of several training configs gets a run of its own, whose output goes to a file. If one fails, the
+    others continue.
     """
     from translations_assets.cli.runs_many import Wanted, named, train_several
 
@@ -113,9 +119,9 @@ def _train_one(
         print_note("the forecast is above the budget: the run will end before everything is made")
     if session.budget and (unknown := forecast.unknown):
         print_note(
-            f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot foresee what "
-            "such a step takes. It lets it begin as long as anything is left, and says when it takes more; "
-            "with --hard-budget it is ended then"
+            f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot "
+            "predict its cost. Such a step starts while any budget is left, with a message once it "
+            "exceeds it; --hard-budget stops it then"
         )
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
@@ -138,7 +144,7 @@ def rerun(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="The id of a run, or how it begins.", autocompletion=completion.runs
+            metavar="RUN", help="A run's id, or the beginning of one.", autocompletion=completion.runs
         ),
     ],
     yes: Yes = False,
@@ -176,7 +182,7 @@ def cancel(
         str,
         typer.Argument(
             metavar="RUN",
-            help="The id of a run, how it begins, or a partition of which one run is running.",
+            help="A run's id, the beginning of one, or a partition with one running run.",
             autocompletion=completion.partitions_or_runs,
         ),
     ],
@@ -196,8 +202,8 @@ def cancel(
     ended = runs.get_run(run.id)
     if not ended.is_over:
         raise TranslationsError(
-            f"{run.short} has not ended within {CANCEL_SECONDS:.0f} s (it is {status}). It was asked to. "
-            f"Look again: translations status {run.short}"
+            f"{run.short} did not end within {CANCEL_SECONDS:.0f} s (it is {status}), although asked to. "
+            f"To check again: translations status {run.short}"
         )
     kept = len(ended.record.uses)
     are = "step is" if kept == 1 else "steps are"
@@ -212,7 +218,7 @@ def cancel(
 
 
 def launch(session: Session, listener: Listener, parent: str | None = None) -> DagsterRun:
-    """Materialize the assets of a session's stages, with their checks, and wait; the run as it ended.
+    """Materialize the assets of a session's stages, with their checks; return the ended run.
 
     The Dagster run gets the session's id, by which the assets find the session in this process's project.
     `parent` is the id of a run that this one repeats. Raises TranslationsError when the partition was added
@@ -247,7 +253,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
 
 
 def _run_here(session: Session, plan: Plan, parent: str | None = None, json: bool = False) -> None:
-    """Run a session's stages in this process, and show how it goes; `parent` is the run that it repeats.
+    """Run a session's stages in this process, and show the progress; `parent` is the run that it repeats.
 
     Raises Cancelled, or TranslationsError for a failure.
     """
@@ -282,7 +288,7 @@ def _question(partition: str, key: str) -> str:
 
 
 def _is_published(session: Session, plan: Plan) -> bool:
-    """Whether everything is cached, and each stage's newest ref names these very results.
+    """True if everything is cached, and each stage's newest ref names these very results.
 
     Refs are what a run leaves for runs that do not make the stage. A config that was changed and changed back
     finds its results in the store, but the refs are those of the change.

@@ -45,12 +45,12 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="PARTITION|RUN|FOLDER",
-            help="Show another exported model beside it; several may be given.",
+            help="Show another exported model beside it. Repeatable.",
             autocompletion=completion.partitions_or_runs,
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Port of 127.0.0.1; 0: any that is free.")
+        int, typer.Option(min=0, max=65_535, help="Port of 127.0.0.1; 0 for any free one.")
     ] = 8000,
     engine: Annotated[
         Path | None,
@@ -62,8 +62,8 @@ def serve(
 ) -> None:
     """Translate in a web page, in the engine that browsers ship, until Ctrl-C.
 
-    The browser runs the exported model; of a training config the page shows the teacher beside it, which
-    Marian runs on this machine. Once the page is loaded it needs no network.
+    The browser runs the exported model. For a training config, the page also shows the teacher, which
+    Marian runs on this machine. Once loaded, the page needs no network.
     """
     from translations_assets.ui.playground.server import ENGINE, Playground
     from translations_assets.ui.playground.server import serve as serve_page
@@ -92,7 +92,7 @@ def _exported(name: str, folder: Path) -> Exported:
 
 @common.reads
 def _of_partition(name: str) -> tuple[str, Mapping[str, Blob]]:
-    """What to call the model of a training config, and the files of its export."""
+    """Return the name for the model of a training config, and the files of its export."""
     session = common.reading_session(name)
     steps = session.graph.stages.get(EXPORT, ())
     if not steps:
@@ -102,7 +102,7 @@ def _of_partition(name: str) -> tuple[str, Mapping[str, Blob]]:
 
 @common.reads
 def _of_run(name: str) -> tuple[str, Mapping[str, Blob]]:
-    """What to call the model of a run, and the files of its export."""
+    """Return the name for the model of a run, and the files of its export."""
     store = this_project().store
     run = common.whole_id(name, store.runs(), "The store has no run", "translations status")
     record = store.read_run(run) or RunRecord()
@@ -119,7 +119,7 @@ def _check_languages(models: Sequence[Exported]) -> None:
         if (other.source, other.target) != (first.source, first.target):
             raise TranslationsError(
                 f"{other.name} translates {other.source} → {other.target}, and {first.name} {first.source} → "
-                f"{first.target}: they cannot stand side by side."
+                f"{first.target}: they cannot be shown side by side."
             )
 
 
@@ -161,7 +161,7 @@ def _examples(session: Session) -> list[str]:
 
 
 def _place(store: Store, files: Mapping[str, Blob], folder: Path, names: Iterable[str]) -> None:
-    """Put some of a result's files into a folder."""
+    """Copy some of a result's files to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         store.place_blob(files[name], inside(folder, name))

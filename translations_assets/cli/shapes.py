@@ -1,4 +1,4 @@
-"""What `--json` prints, by command: the only description; docs/commands.md and tests take it from here.
+"""The form of each command's `--json`: the only description, used by docs/commands.md and tests.
 
 Written as YAML: `{steps: [{label, key}]}` is an object with a list of objects. `<label>` stands for any name;
 a name in parentheses may be missing. Any value may be `null`.

@@ -39,7 +39,7 @@ def shell(
     execute: Annotated[
         str | None, typer.Option("--command", metavar="CMD", help="Run this instead of a shell.")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the folder there at the end.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the folder afterwards.")] = False,
     overrides: Set = None,
 ) -> None:
     """Open a shell in a step's work folder, with its code, copies of its inputs, and its command."""
@@ -124,7 +124,7 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
 
 
 def _place(session: Session, job: Job, own: Mapping[Blob, bytes | Path], folder: WorkFolder) -> None:
-    """Code and inputs as the worker places them, but as files of the person's own."""
+    """Place code and inputs as the worker does, but as files of the person's own."""
     from translations_assets.runners.work_folder import unpack
 
     bundle = folder.path / "bundle.tar"
@@ -150,7 +150,7 @@ def _write(contents: bytes | Path, target: Path) -> None:
 
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
-    """What the script finds in its environment when a worker of this machine runs it, with all its slots."""
+    """Make the script's environment, as a worker of this machine with all its slots would."""
     from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
     from translations_assets.runners.wire import Request
@@ -185,7 +185,7 @@ def _script(job: Job, environment: Mapping[str, str]) -> str:
 
 
 def _run(execute: str | None, folder: Path, environment: Mapping[str, str]) -> int:
-    """Run a command, or the person's shell; its exit code."""
+    """Run a command, or the person's shell; return its exit code."""
     words = ["/bin/sh", "-c", execute] if execute is not None else [os.environ.get("SHELL") or "/bin/sh"]
     before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is for what runs in the shell
     try:

@@ -16,7 +16,7 @@ _ASCII = "escaped_ascii"
 
 
 class _Output(io.FileIO):
-    """What standard output writes to; it notes the error when nothing can be written."""
+    """The file behind standard output; it notes the error when nothing can be written."""
 
     failure: OSError | None = None
 
@@ -30,7 +30,7 @@ class _Output(io.FileIO):
 
 
 def prepare() -> None:
-    """Have every stream there, and able to take any character: what its encoding lacks is escaped.
+    """Open every missing stream, and escape characters that its encoding lacks.
 
     A standard input that is closed is empty; to write to an output that is closed fails, but not to standard
     error, where nothing can be said of it.
@@ -54,7 +54,7 @@ def prepare() -> None:
 
 
 def _own_ascii(name: str) -> codecs.CodecInfo | None:
-    """ASCII by a name of its own: what is called ASCII is a mistake to Typer, which writes UTF-8 there."""
+    """ASCII under another name: Typer takes the name ASCII for a mistake, and writes UTF-8 there."""
     if name != _ASCII:
         return None
     ascii = codecs.lookup("ascii")
@@ -73,7 +73,7 @@ def _noting(before: io.TextIOWrapper | None) -> io.TextIOWrapper:
 
 
 def lacks(text: str) -> bool:
-    """Whether standard output has no form for some character of a text."""
+    """True if standard output cannot encode some character of a text."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

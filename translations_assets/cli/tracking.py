@@ -27,7 +27,7 @@ def tensorboard(
 ) -> None:
     """Write the curves, the scores and the machine use of a training as files for TensorBoard.
 
-    They are made from the store; what is there already is not written again.
+    They are made from the store; existing files are not written again.
     """
     if find_spec("tensorboard") is None:
         raise TranslationsError(
@@ -58,8 +58,7 @@ def wandb(
 ) -> None:
     """Send the curves, the scores and the machine use of a training to Weights & Biases.
 
-    They are taken from the store, with the key in WANDB_API_KEY, or that of `wandb login`; what was sent is
-    not sent again.
+    They come from the store. The key is that in WANDB_API_KEY, or of `wandb login`. Nothing is sent twice.
     """
     from translations_assets.tracking.wandb_runs import asked_mode, publish
 

@@ -1,4 +1,4 @@
-"""`translations status --watch` and `--web`: the same again and again, and the same in Dagster's UI."""
+"""`translations status --watch` and `--web`: a refreshed view, and the page in Dagster's UI."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ URGENT = (
 
 
 class Block(NamedTuple):
-    """Lines that belong together, and the state by which they are found."""
+    """Lines that belong together, and the state that sorts them."""
 
     state: str
     lines: Sequence[str]
 
 
 class Look(NamedTuple):
-    """What is to be shown, with what is said of all of it, and whether nothing will change any more."""
+    """A view of the current state, with remarks on all of it, and a flag for the last one."""
 
     blocks: Sequence[Block]
     whole: Sequence[str] = ()
@@ -45,7 +45,7 @@ class Look(NamedTuple):
         return [*(line for block in self.blocks for line in block.lines), *self.whole]
 
     def fitted(self, most: int) -> list[str]:
-        """So many lines at most: what failed and what runs comes first, what finds no room is counted."""
+        """Return at most so many lines: failed and running ones first; the rest is counted."""
         blocks = sorted(self.blocks, key=lambda block: URGENT.index(block.state))
         room, shown = most - len(self.whole), list[str]()
         while blocks and len(shown) + len(blocks[0].lines) + (len(blocks) > 1) <= room:

@@ -101,14 +101,14 @@ def _alias_of_two(config: Mapping[str, Any]) -> Found:
 
 
 def _held_out_in_training(config: Mapping[str, Any]) -> Found:
-    """A set stands in one of train, devtest and test only: its variants, too, hold its sentences."""
+    """A set may be in only one of train, devtest and test: its variants, too, hold its sentences."""
     for path, dataset, elsewhere in _used_twice(config):
         if not _is_validated_and_tested_on(dataset, path, elsewhere):
             yield path, f"{dataset.shown_key!r} is in {elsewhere} too; a set can be used for one purpose only"
 
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:
-    """Datasets that stand in another category, too, with that category; which is meant is not known."""
+    """Datasets that are in another category, too, with that category; the intended one is unknown."""
     datasets = list(listed(config, *PARALLEL))
     uses: dict[tuple[str, str], set[Any]] = {}
     for path, dataset in datasets:
@@ -120,7 +120,7 @@ def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, s
 
 
 def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str) -> bool:
-    """Whether a provider's only set (NTREX-128) serves both: there is no other, so that it may be meant."""
+    """True if the dataset is its provider's only one (NTREX-128), so that using it for both may be meant."""
     provider = PARALLEL_PROVIDERS.get(dataset.provider)
     return provider is not None and len(provider.sets) == 1 and "train" not in (path[1], elsewhere)
 

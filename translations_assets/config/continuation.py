@@ -1,4 +1,4 @@
-"""What is continued from an earlier run: the section `continuation` of a config, and its checks."""
+"""The config section `continuation`: models, data and vocabularies from an earlier run, and their checks."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ContinuedModels(Section):
 
 
 class Continuation(Section):
-    """What is taken from an earlier run."""
+    """Models, data and vocabularies that are taken from an earlier run."""
 
     vocab: ContinuedVocab | None = default(None, "vocabularies")
     corpora: ContinuedCorpora = default({}, "corpora")
@@ -89,7 +89,7 @@ def check_continuation(config: Mapping[str, Any]) -> Found:
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
-    """What people should know of a continuation, although it can be meant as it is."""
+    """Warn about a continuation that is valid but may not be meant."""
     split = at(config, ("experiment", "spm-vocab-split")) is True
     vocab = ("continuation", "vocab")
     src, trg = (at(config, (*vocab, side)) for side in ("src", "trg"))
@@ -108,7 +108,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
 
 
 def _not_needed(config: Mapping[str, Any]) -> Found:
-    """What has no effect together with something else that is continued."""
+    """Name the keys that have no effect beside something else that is continued."""
     mono_trg: KeyPath = ("datasets", "mono-trg")
     backtranslations: KeyPath = ("continuation", "corpora", "backtranslations")
     if _corpus(config, "distillation"):

@@ -88,7 +88,7 @@ class Dataset:
 
     @property
     def known_as(self) -> str:
-        """What scripts call the dataset: its key, and of files their number, as no path is part of a key."""
+        """The dataset's name in scripts: its key, or for files their number, as no path is part of a key."""
         return f"{FILE.name}_{self._prefix}{self.number}" if self.provider == FILE.name else self.key
 
     @property
@@ -203,7 +203,7 @@ def sides_of(path: KeyPath, pair: Pair) -> Sequence[Language | None]:
 
 
 def written(dataset: Dataset) -> str | dict[str, str]:
-    """A dataset as it stands in a config's list."""
+    """A dataset in a config's list."""
     return {"dataset": dataset.key, "alias": dataset.alias} if dataset.alias else dataset.key
 
 
@@ -257,7 +257,7 @@ def _provider(dataset: Dataset, kind: str, providers: Mapping[str, Provider]) ->
 
 
 def _is_cut(provider: str, name: str) -> bool:
-    """Whether a name is that of a slug already, which ends in a digest; no provider has such names itself."""
+    """True if a name is a slug already: it ends in a digest, as no provider's own names do."""
     most = "" if provider in BY_URL else SLUG_LENGTH
     return re.fullmatch(rf".{{{SLUG_LENGTH},{most}}}_[0-9a-f]{{6}}", name) is not None
 

@@ -74,7 +74,7 @@ class WorkerClass(Section):
 
 
 class MachinePrice(Section):
-    """What the pods of a worker class cost, with all that is in them."""
+    """The price of the pods of a worker class, with all that is in them."""
 
     price: float = default(0.0, "of an hour, in the currency", ge=0)
     spot_price: float | None = default(None, "of an hour on machines that may be taken away", ge=0)
@@ -82,14 +82,14 @@ class MachinePrice(Section):
 
 
 class Costs(Section):
-    """What machines cost, by which plans and reports say money and energy."""
+    """Prices of machines, from which plans and reports compute money and energy."""
 
     currency: str = default("USD", "of all prices")
     worker_classes: Mapping[WorkerClassName, MachinePrice] = Field(description="prices by worker class")
 
 
 class StagePod(Section):
-    """What differs for the steps of one stage."""
+    """Settings that differ for the steps of one stage."""
 
     worker_class: WorkerClassName | None = default(None, "another worker class")
     pod: PodConfig = default({}, _POD)
@@ -122,7 +122,7 @@ class Kubernetes(Section):
     stages: Mapping[str, StagePod] = default({}, "what differs by stage")
 
     def stage(self, name: str) -> StagePod:
-        """What differs for a stage; for most nothing does."""
+        """Return the settings that differ for a stage; for most stages none do."""
         return self.stages.get(name, StagePod())
 
     def class_of(self, stage: str, worker: WorkerClassName) -> WorkerClassName:

@@ -23,7 +23,7 @@ class Put:
 
 @dataclass(frozen=True)
 class Edit:
-    """What stood at `path` goes, and each of `puts` comes. `message` is for people.
+    """Removal of the value at `path`, and the values `puts` in its place. `message` is for people.
 
     An edit that only adds has the path of the section that it concerns, and `goes` is false.
     """
@@ -35,26 +35,26 @@ class Edit:
 
     @property
     def replaces_an_item(self) -> bool:
-        """Whether an item of a list gets another value."""
+        """True if an item of a list gets another value."""
         is_item = bool(self.path) and isinstance(self.path[-1], int)
         return is_item and [put.path for put in self.puts] == [self.path]
 
 
 def is_free(values: Any, path: KeyPath) -> bool:
-    """Whether something can be put at a path: nothing is there, and nothing but mappings is above."""
+    """True if a value can be put at a path: nothing is there, and only mappings are above."""
     above = (at(values, path[:depth]) for depth in range(len(path)))
     return not has(values, path) and all(section is None or isinstance(section, Mapping) for section in above)
 
 
 def renamed(values: Any, old: KeyPath, new: KeyPath, why: str) -> Iterator[Edit]:
-    """The edit that moves a key, with all below it, to where it stands today."""
+    """The edit that moves a key, with all below it, to today's location."""
     if has(values, old) and is_free(values, new):
         named = new[-1] if new[:-1] == old[:-1] else dotted(new)
         yield Edit(old, f"{why}; read as {named}", (Put(new, at(values, old), old),))
 
 
 def dropped(values: Any, path: KeyPath, why: str) -> Iterator[Edit]:
-    """The edit that takes a key away that has nothing to take its place."""
+    """The edit that removes a key without a successor."""
     if has(values, path):
         yield Edit(path, why)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a training config, for people: file, line, key, what is wrong, what is allowed."""
+"""Problems in a training config, for people: file, line, key, the mistake, the allowed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How models are evaluated beyond the usual: the section `evaluation` of a config, and its checks."""
+"""The config section `evaluation`: metrics beyond the usual, and its checks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Comet(Section):
 
 
 class Evaluation(Section):
-    """What models are evaluated by besides BLEU, chrF and chrF++ of sentences; what it needs is fetched."""
+    """Metrics besides BLEU, chrF and chrF++ of sentences. The models that they need are fetched."""
 
     spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
     comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")

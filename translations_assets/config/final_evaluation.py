@@ -1,4 +1,4 @@
-"""What the exported student is compared with: the section `final-evaluation` of a config, and its checks."""
+"""The config section `final-evaluation`: comparisons of the exported student, and its checks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Models: TypeAlias = Annotated[tuple[ComparedModel, ...], FROM_LIST, "list of mod
 
 
 class FinalEvaluation(Section):
-    """What the exported student is compared with on the test sets."""
+    """Translators that the exported student is compared with on the test sets."""
 
     released: bool = default(True, "the model that Firefox ships for the pair, fetched from Remote Settings")
     models: Models = default((), "other models, by name, form and the URL of a folder")
@@ -74,7 +74,7 @@ def check_final_evaluation(config: Mapping[str, Any]) -> Found:
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
-    """What people should know of a final evaluation, although it can be meant as it is."""
+    """Warn about a final evaluation that is valid but may not be meant."""
     section = at(config, (SECTION,))
     if not isinstance(section, Mapping) or section.get("released") is False:
         return

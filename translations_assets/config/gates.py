@@ -41,7 +41,7 @@ class StrictGateSection(GateSection):
 
 
 class HeldOutExact(StrictGateSection):
-    """No pair of a dev or test set, and no line of at least five words, stands in training text."""
+    """No pair of a dev or test set, and no line of at least five words, is in training text."""
 
     max_lines: Count = default(0, "dev and test pairs, or lines of five words or more, in training text")
 

@@ -1,4 +1,4 @@
-"""What tells the languages of lines apart: which identifiers there are, and which is meant for a language.
+"""Language identifiers: the choices, and the default for a language.
 
 HeLI-OTS comes in a wheel. fastText's models are fetched, from addresses that keep their contents, and
 compared with the SHA-256 that several who use them publish. docs/decisions/0017-languages.md tells how they
@@ -114,7 +114,7 @@ def identifier_of(choice: str, spoken: Language) -> str:
 
 
 def weakness(choice: str, spoken: Language) -> str:
-    """What an identifier that a config names does not do for a language; empty when that is nothing."""
+    """Describe the limits of an identifier, named in a config, for a language; empty when it has none."""
     if choice == HELIPORT and spoken.code in _HELI_LACKS:
         return f"heliport does not know {spoken.name}, so no line is dropped for its language; glotlid does"
     if choice == HELIPORT and spoken.code in _HELI_TAKES:

@@ -1,4 +1,4 @@
-"""What Marian, sacreBLEU and the scripts know: options, their types and limits, test sets with their pairs.
+"""Options of Marian and sacreBLEU, with types and limits, test sets with their pairs, lists of the scripts.
 
 The table, `known.json`, is made from the installed versions and the scripts by
 

@@ -93,7 +93,7 @@ def parse_config(text: str, source: Path | str, check: Check | None = None) -> T
 
 
 def config_notes(text: str, source: Path | str) -> list[Problem]:
-    """What people should know of a config, right or wrong, by line. Raises ConfigError when it is not YAML.
+    """List notes on a config, valid or not, by line. Raises ConfigError when it is not YAML.
 
     A file's name that cannot be a partition, keys that are read as others, keys without effect, and what
     works but may not be meant.
@@ -177,7 +177,7 @@ def _override(document: Document, path: KeyPath, value: Any) -> None:
 
 
 def describe(error: Any, schema: type[Section] = TrainingConfig) -> str:
-    """What one of Pydantic's errors (`ErrorDetails`) in a file of some schema says, for people."""
+    """Explain one of Pydantic's errors (`ErrorDetails`) in a file of some schema to people."""
     kind, given, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
         return "is missing"

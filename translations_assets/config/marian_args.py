@@ -142,7 +142,7 @@ def _wrong(name: str, value: Any, task: str) -> str:
 
 
 def _expected(kind: str, text: str) -> str:
-    """What a value should be, when it is not of a kind; lists are of any kind's values."""
+    """Describe the values that a kind of option accepts; lists are of any kind's values."""
     if kind == FLAG and text not in ("true", "false"):
         return "true or false"
     if kind == "UINT" and not _NATURAL.fullmatch(text):
@@ -157,7 +157,7 @@ def _expected(kind: str, text: str) -> str:
 
 
 def _range(name: str, value: Any) -> str:
-    """What the value of a decoding option should be, when it is something else."""
+    """Describe the range of a decoding option, for a value outside it."""
     words, least, most = ALLOWED[name]
     parts = value if isinstance(value, list) else _text(value).strip("[] ").replace(",", " ").split() or [""]
     if all(_fits(str(part), words, least, most) for part in parts):

@@ -101,14 +101,14 @@ def _edited(text: str, edit: Edit, values: Mapping[str, Any]) -> str:
 
 
 def _takes_the_place(edit: Edit, values: Mapping[str, Any]) -> bool:
-    """Whether all that comes stands under one key, which is the old one or a new one next to it."""
+    """True if all new values stand under one key, which is the old one or a new one next to it."""
     keys = {put.path[: len(edit.path)] for put in edit.puts}
     are_siblings = all(key[:-1] == edit.path[:-1] for key in keys)
     return len(keys) == 1 and are_siblings and (keys == {edit.path} or at(values, *keys) is None)
 
 
 def _is_kept(edit: Edit, values: Mapping[str, Any]) -> bool:
-    """Whether a key gets another name, and its value stays."""
+    """True if a key gets another name, and its value stays."""
     first = edit.puts[0]
     return len(first.path) == len(edit.path) and _is_same(at(values, edit.path), first.value)
 
@@ -156,7 +156,7 @@ class _Page:
         return key, value
 
     def has(self, path: KeyPath) -> bool:
-        """Whether there is a key at a path."""
+        """True if there is a key at a path."""
         try:
             self.find(path)
         except _NotEditable:
@@ -164,12 +164,12 @@ class _Page:
         return True
 
     def is_on_one_line(self, path: KeyPath) -> bool:
-        """Whether a key and its value are."""
+        """True if a key and its value are on one line."""
         key, value = self.find(path)
         return bool(key.start_mark.line == value.start_mark.line == value.end_mark.line)
 
     def spelled(self, put: Put, values: Mapping[str, Any]) -> Spelled:
-        """What is put, with the spelling of where it comes from unless it is another value."""
+        """Return the value to put, spelled as at its origin unless the value has changed."""
         if not _is_same(at(values, put.origin), put.value):
             return _spelled(put.value)
         return self._spelling(self.find(put.origin)[1], put.value)

@@ -1,4 +1,4 @@
-"""What the models of a training config are called, in results, gates, comparisons and options of commands.
+"""Names of the models of a training config in results, gates, comparisons and options of commands.
 
 Stages are called by the same names: `evaluate_finetuned_student`.
 """

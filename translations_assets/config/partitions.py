@@ -88,7 +88,7 @@ def fitting_key(path: Path, pair: str) -> str:
 
 
 def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
-    """What people should know of a config file whose name cannot be a partition, given the file's values."""
+    """Note, from the file's values, that a config file's name cannot be a partition."""
     from translations_assets.config.yaml_reader import at
 
     pair = [str(at(values, ("experiment", side))) for side in ("src", "trg")]

@@ -1,4 +1,4 @@
-"""What the schema of training configs says, for people and editors.
+"""The schema of training configs as a page for people and as JSON Schema for editors.
 
 The reference page is made by `python -m translations_assets.config.reference > docs/config.md`. By the JSON
 Schema editors complete keys and mark mistakes while one types; it has Marian's options by name. What concerns

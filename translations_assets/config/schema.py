@@ -144,7 +144,7 @@ class Monocleaner(Section):
 
 
 class DatasetWeights(Section):
-    """How much likelier than another's the lines of a dataset are chosen where a limit drops some; else 1."""
+    """Chances of datasets' lines, relative to others', where a limit drops some lines; 1 by default."""
 
     train: Mapping[str, Weight] = default(
         {}, "for `corpus-max-sentences`; names as for thresholds: `opus_ParaCrawl_v9: 2`"
@@ -154,7 +154,7 @@ class DatasetWeights(Section):
 
 
 class Merging(Section):
-    """How datasets become one text for training."""
+    """Merging of datasets into one text for training."""
 
     near_duplicates: bool = default(
         False, "lines that differ in case, punctuation and white space alone count as the same"
@@ -163,7 +163,7 @@ class Merging(Section):
 
 
 class MonoLimits(Section):
-    """How many sentences of monolingual text are used."""
+    """Limits on the number of sentences of monolingual text."""
 
     total: Sentences = default(100_000_000, "in the merged corpus")
     per_dataset: Sentences = default(70_000_000, "of each dataset, so that no dataset drowns others")
@@ -195,7 +195,7 @@ class Modifiers(Section):
 
 
 class Experiment(Section):
-    """What is trained, and how."""
+    """The models to train, and how to train them."""
 
     name: ExperimentName = Field(description="a name for people")
     src: LanguageCode = Field(description="source language, such as `en`, `zh_hant`")
@@ -309,7 +309,7 @@ def _laid_under(section: str) -> Mapping[str, str]:
 
 
 class Taskcluster(Section):
-    """How the work is divided, and where it runs."""
+    """Division of the work into parts, and the machines that run it."""
 
     split_chunks: int = default(
         20,

@@ -1,4 +1,4 @@
-"""What all sections of a training config have in common."""
+"""Base class and helpers of all sections of a training config."""
 
 from __future__ import annotations
 

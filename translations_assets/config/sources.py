@@ -40,7 +40,7 @@ def check_files(config: Mapping[str, Any], folders: Sequence[str]) -> Found:
 
 
 def refusal(url: str, folders: Sequence[str]) -> str:
-    """Why a file must not be read that a file:// URL names; empty when it may be, and for other URLs."""
+    """Explain why a file:// URL must not be read; empty when it may be, and for other URLs."""
     if not url.startswith("file://"):
         return ""
     try:
@@ -52,7 +52,7 @@ def refusal(url: str, folders: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Readable:
-    """Which files of this machine a config may name by their paths; links are followed before it is asked.
+    """Files of this machine that a config may name by path; links are resolved before the check.
 
     folders   below which they lie
     keys      files and folders with keys of the person who reads, which are no datasets wherever they lie
@@ -79,7 +79,7 @@ def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
 
 
 def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str:
-    """Why a file must not be read; empty when it may be. ValueError for what can be no path."""
+    """Explain why a file must not be read; empty when it may be. ValueError for what can be no path."""
     real = os.path.realpath(path)
     if _is_below(real, NEVER):
         return f"{path} is a file of the system, which no dataset can be"
@@ -109,7 +109,7 @@ def _is_below(real: str, folders: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a key of a config names, and where it lies, or why that is nowhere."""
+    """A file that a key of a config names, with its location, or the reason that it has none."""
 
     path: KeyPath
     name: str
@@ -165,7 +165,7 @@ def _model(url: str, metric: str) -> Addresses:
 
 
 def _compared(url: str, form: object, pair: Sequence[Language | None]) -> Addresses:
-    """A folder in another form than Marian's, told by its weights."""
+    """A folder in another form than Marian's, recognised by its weights."""
     name = "".join(spoken.code for spoken in pair if spoken)
     ends = [f"intgemm{kind}.bin{packed}" for kind in (".alphas", "8") for packed in ("", ".zst", ".gz")]
     names = [f"model.{name}.{end}" for end in ends] if form == "firefox" else ["model.bin"]
@@ -173,7 +173,7 @@ def _compared(url: str, form: object, pair: Sequence[Language | None]) -> Addres
 
 
 def _first(urls: Sequence[str], mirror: str) -> Answer:
-    """What is known of a file that is at one of some addresses."""
+    """Ask for a file at each of some addresses, and return the answer that counts."""
     problems = []
     for url in urls:
         answer = ask(url, mirror)

@@ -87,7 +87,7 @@ def spellings(names: Iterable[str]) -> list[str]:
 
 
 def is_known(name: str) -> bool:
-    """Whether any generation knows the name, its stage built or not."""
+    """True if any generation has a stage of that name, built or not."""
     return name.replace("_", "-") in {each.replace("_", "-") for each in worker_kinds()[1:]}
 
 

@@ -47,19 +47,19 @@ class NoAnswer(TranslationsError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of a file: its size in bytes where the server tells it, or what is wrong with it."""
+    """A server's answer about a file: its size in bytes where the server names it, or the problem."""
 
     size: int | None = None
     problem: str = ""
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing was learnt, so that the file may well exist."""
+        """True if nothing was learnt, so that the file may well exist."""
         return self.problem.startswith("no answer")
 
 
 def ask(url: str, mirror: str) -> Answer:
-    """What is known of the file at a URL, or of its copy in the mirror; only headers are asked for."""
+    """Ask for the file at a URL, or its copy in the mirror; only headers are requested."""
     try:
         if url.startswith("file://"):
             return Answer(_size_of_file(Path(unquote(urlsplit(url).path)), url))
@@ -71,7 +71,7 @@ def ask(url: str, mirror: str) -> Answer:
 
 
 def together(answers: Sequence[Answer], problem: str = "") -> Answer:
-    """What is known of several files: the first problem, else the sum of the sizes where all are known."""
+    """Combine answers on several files: the first problem, else the sum of the sizes where all are known."""
     problem = next(filter(None, (problem, *(answer.problem for answer in answers))), "")
     sizes = [answer.size for answer in answers if answer.size is not None]
     if problem:
@@ -80,7 +80,7 @@ def together(answers: Sequence[Answer], problem: str = "") -> Answer:
 
 
 def read(url: str, mirror: str) -> bytes:
-    """What is at a URL, or its copy in the mirror. Raises NotThere and NoAnswer."""
+    """Read the file at a URL, or its copy in the mirror. Raises NotThere and NoAnswer."""
     return _first(url, mirror, _content_of_file, _content_at)
 
 
@@ -94,7 +94,7 @@ def read_json(url: str, mirror: str) -> Any:
 
 
 def _first(url: str, mirror: str, of_file: Callable[[Path, str], T], of_server: Callable[[str], T]) -> T:
-    """What the mirror has, else what the server has; a mirror need not hold everything."""
+    """Return the mirror's answer, else the server's; a mirror need not hold everything."""
     parts = urlsplit(url)
     name = f"{parts.netloc}{parts.path}" + (f"?{parts.query}" if parts.query else "")
     name = "/".join(map(_fitting, (f"{name}index.html" if name.endswith("/") else name).split("/")))

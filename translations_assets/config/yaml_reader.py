@@ -38,13 +38,13 @@ def at(values: Any, path: KeyPath) -> Any:
 
 
 def has(values: Any, path: KeyPath) -> bool:
-    """Whether a key is written at a path, if only with nothing behind it."""
+    """True if a key is written at a path, even with nothing behind it."""
     parent = at(values, path[:-1])
     return isinstance(parent, Mapping) and path[-1] in parent
 
 
 def mapping_at(values: Any, path: KeyPath) -> Mapping[str, Any]:
-    """The mapping at a path; an empty one when something else stands there, or nothing."""
+    """The mapping at a path; an empty one when there is something else, or nothing."""
     found = at(values, path)
     return found if isinstance(found, Mapping) else {}
 
@@ -104,7 +104,7 @@ class Document:
 
 
 def _is_empty(node: yaml.Node, depth: int = 2) -> bool:
-    """Whether a value holds nothing, or only keys that hold nothing."""
+    """True if a value holds nothing, or only keys that hold nothing."""
     if isinstance(node, yaml.ScalarNode):
         return node.tag == f"{_TAG}null" or not node.value
     inner = [item[1] if isinstance(item, tuple) else item for item in node.value]
@@ -112,7 +112,7 @@ def _is_empty(node: yaml.Node, depth: int = 2) -> bool:
 
 
 def _is_merge(key: yaml.Node) -> bool:
-    """Whether a key is `<<`; in quotes it is text like any other."""
+    """True if a key is `<<`; in quotes it is text like any other."""
     return isinstance(key, yaml.ScalarNode) and key.value == MERGE and not key.style
 
 
@@ -136,7 +136,7 @@ def read_yaml(
 
 
 def compose(text: str, file: str) -> yaml.Node | None:
-    """The nodes of a text, which know their places in it; None of an empty one. ConfigError if not YAML."""
+    """The nodes of a text, with their locations; None for an empty one. ConfigError if not YAML."""
     if len(text) > MOST_CHARACTERS:
         raise ConfigError.of(f"has more than {MOST_CHARACTERS:,} characters", file)
     try:
@@ -227,7 +227,7 @@ class _Reader:
         return values
 
     def counts(self, path: KeyPath, first: yaml.Node, second: yaml.Node, line: int) -> bool:
-        """Whether the second of two keys counts, as it holds something; that both do is a problem."""
+        """True if the second of two equal keys counts, as it has a value; two with values are a problem."""
         before = self.document.lines[path]
         if not (_is_empty(first) or _is_empty(second)):
             self.document.add(path, f"stands here a second time; first in line {before}", line)

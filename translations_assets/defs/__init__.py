@@ -1,1 +1,1 @@
-"""What Dagster loads: assets, jobs, sensors, resources, partitions, the executor."""
+"""Dagster's definitions: assets, jobs, sensors, resources, partitions, the executor."""

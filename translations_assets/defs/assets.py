@@ -219,7 +219,7 @@ class Progress:
         self._report(metadata)
 
     def _mark(self, step: Step) -> str:
-        """What tells the numbers of a step from those of others with the same script; the first has none."""
+        """Return a suffix that tells a step's numbers from others of the same script; empty for the first."""
         alike = [one.label for one in self._steps if one.script == step.script]
         number = alike.index(step.label) + 1 if step.label in alike else 1
         return f" ({number})" if number > 1 else ""

@@ -1,4 +1,4 @@
-"""What steps of a run print, in files that the UI shows, and on the terminal as before."""
+"""Output of a run's steps, in files that the UI shows, and on the terminal as before."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def let_copies_end() -> None:
 
 
 def _has_read(pid: int, file: os.stat_result) -> bool:
-    """Whether a process has a file open and has read what is in it; where that cannot be seen, so it is."""
+    """True if a process has a file open and has read all of it, or if that cannot be seen."""
     folder = f"/proc/{pid}"
     if not os.path.isdir(folder):
         return True

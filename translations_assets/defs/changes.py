@@ -1,4 +1,4 @@
-"""What observations of recipes say of their changes; the web server reads it without the definitions."""
+"""Changes noted in observations of recipes; the web server reads them without the definitions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def recipe_key(stage: str) -> dg.AssetKey:
 
 
 def changes_metadata(lines: Iterable[str]) -> dict[str, dg.MetadataValue]:
-    """What has changed, as the metadata of an observation."""
+    """Make the metadata of an observation from lines on changes."""
     return {_NAME: dg.MetadataValue.md("\n".join(f"{_BULLET}{line}" for line in lines))}
 
 
 def what_changed(instance: dg.DagsterInstance, recipe: dg.AssetKey, partition: str) -> list[str]:
-    """What the newest observation of a recipe says of its change; nothing when there is none."""
+    """Read the changes from the newest observation of a recipe; nothing when there is none."""
     newest = dg.AssetRecordsFilter(recipe, asset_partitions=[partition])
     for record in instance.fetch_observations(newest, limit=1).records:
         observation = record.asset_observation

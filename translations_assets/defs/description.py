@@ -1,4 +1,4 @@
-"""What the UI shows of an asset besides its description: kinds, tags, and links to its code."""
+"""Kinds, tags and links to code, which the UI shows of an asset besides its description."""
 
 import warnings
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ KINDS = {
 
 
 def kinds_of(stage: Stage) -> set[str]:
-    """What a stage's scripts are written in and what they run."""
+    """Return the languages and tools of a stage's scripts."""
     return {"python", *(KINDS[script] for script in scripts_of(stage) if script in KINDS)}
 
 
@@ -45,7 +45,7 @@ def tags_of(stage: Stage) -> dict[str, str]:
 
 
 def code_of(stage: Stage) -> dict[str, Any]:
-    """Where the stage's function and its scripts stand, as metadata of the asset's definition."""
+    """Return the locations of the stage's function and scripts, as metadata of the asset's definition."""
     code = stage.function.__code__
     scripts = {name: PROJECT.root.joinpath(*name.split(".")).with_suffix(".py") for name in scripts_of(stage)}
     with warnings.catch_warnings():

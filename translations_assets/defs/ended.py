@@ -1,4 +1,4 @@
-"""How a run of a training config ended: by its record in the store, and by Dagster's log; how it goes on."""
+"""The end of a training config's run, from its record and Dagster's log, and the next steps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class EndedRun:
 
     @cached_property
     def record(self) -> RunRecord:
-        """What the store knows of it: nothing of one that never began, or while the store is away."""
+        """The run's record in the store: empty for one that never began, or while the store is away."""
         try:
             return PROJECT.store.read_run(self.run.run_id) or RunRecord()
         except TranslationsError:
@@ -68,7 +68,7 @@ class EndedRun:
 
     @property
     def causes(self) -> set[str]:
-        """Why assets failed: see `endings.Cause`."""
+        """Causes of the assets' failures: see `endings.Cause`."""
         return {asset.cause for asset in self.failed}
 
     @property
@@ -77,7 +77,7 @@ class EndedRun:
         return sorted({gate for asset in self.failed for gate in asset.gates})
 
     def reasons(self) -> Iterator[str]:
-        """Why it did not succeed: a failed step each, then what else failed, then what ended all of it."""
+        """Explain why it did not succeed: each failed step, then other failures, then the end of all."""
         for label, why in self.record.failed.items():
             yield f"{label}: {why}"
         if self.run.status == dg.DagsterRunStatus.CANCELED:
@@ -88,14 +88,14 @@ class EndedRun:
             yield from self._end()
 
     def spending(self) -> str:
-        """What it has spent of its budget, in a sentence; empty where it had none."""
+        """Say how much of its budget is spent; empty without a budget."""
         limit, deployment = self.record.options.budget, PROJECT.deployment
         if not limit or not deployment or not deployment.costs:
             return ""
         return spent_of(self.record.spent, limit, deployment.costs.currency)
 
     def launched_again(self) -> str:
-        """What Dagster does with it by itself; empty when that is nothing."""
+        """Say that Dagster retries it by itself; empty when it does not."""
         tags = self.run.tags
         if follower := tags.get(AUTO_RETRY_RUN_ID_TAG):
             return f"It goes on by itself, as run {follower[:8]}: there is nothing to do."
@@ -120,7 +120,7 @@ class EndedRun:
         return self.repetition() if self._is_on_cluster else f"translations rerun {self.short}"
 
     def next_steps(self) -> Iterator[str]:
-        """What people are to do after a failure or a cancellation."""
+        """Suggest the next steps after a failure or a cancellation."""
         if again := self.launched_again():
             yield again
         elif "lost results" in self.causes:
@@ -141,7 +141,7 @@ class EndedRun:
 
     @property
     def makes_steps(self) -> bool:
-        """Whether it was asked for stages; a run of a report alone has none."""
+        """True if it was asked for stages; a run of a report alone has none."""
         return bool(self._stages)
 
     @cached_property
@@ -150,7 +150,7 @@ class EndedRun:
 
     @property
     def _is_on_cluster(self) -> bool:
-        """Whether a machine of one's own can repeat nothing of it, but has a port forwarded to its server."""
+        """True if one's own machine can repeat nothing of it, and needs a port forwarded to its server."""
         return bool(PROJECT.deployment and PROJECT.deployment.kubernetes)
 
     @property
@@ -174,7 +174,7 @@ class EndedRun:
             yield FailedAsset(told.description or event.message or "", said.get(CAUSE, ""), gates)
 
     def _end(self) -> Iterator[str]:
-        """What Dagster says of the failure of a run in which no asset failed."""
+        """Yield Dagster's words on the failure of a run in which no asset failed."""
         for entry in self._instance.all_logs(self.run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE):
             event = entry.get_dagster_event()
             data = event.event_specific_data  # there is none of a run that others report as failed

@@ -1,4 +1,4 @@
-"""How an asset or a run ends that fails or is cancelled, as Dagster keeps it and its pages show it: in words.
+"""The end of an asset or run that fails or is cancelled, in words, as Dagster's pages show it.
 
 Dagster notes the stack of every exception, and its pages show a dozen frames of its own under each message.
 Of an error that comes with a record of itself (`DagsterUserCodeProcessError`) it keeps that record.
@@ -23,7 +23,7 @@ Cause: TypeAlias = Literal["steps", "lost results", "budget", "gates", "training
 
 
 class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
-    """A failure that people are told of in words; another attempt would fail as well.
+    """A failure explained in words; another attempt would fail as well.
 
     cause   what kind of failure it is, for notices; "" for any other
     failed  steps, whose logs are linked
@@ -56,7 +56,7 @@ class ToldCancellation(DagsterUserCodeProcessError, dg.DagsterExecutionInterrupt
 
 
 class ToldDelay(DagsterUserCodeProcessError):
-    """What a run-status sensor was to do comes later: the next tick is for the same run again; in words.
+    """Delay of a run-status sensor's work, in words: the next tick is for the same run again.
 
     Dagster moves such a sensor's cursor past other errors, but not past those of its own kind.
     """
@@ -68,7 +68,7 @@ class ToldDelay(DagsterUserCodeProcessError):
 
 
 def failure_of(error: Exception) -> ToldFailure:
-    """What Dagster is told of an error that is written for people."""
+    """Make the failure that Dagster is given for an error written for people."""
     if isinstance(error, StepFailed):  # with links in place of commands
         is_lost = any(step.is_lost for step in error.failures)
         cause: Cause = "lost results" if is_lost else "budget" if error.unpaid else "steps"

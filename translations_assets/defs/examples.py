@@ -41,7 +41,7 @@ def monthly_data(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunReques
 
 
 class Data(NamedTuple):
-    """What a training config was seen to train on.
+    """The data that a training config was seen to train on.
 
     config    something that changes when the config does
     datasets  a digest of its datasets
@@ -83,12 +83,12 @@ def new_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipRe
 
 
 def _is_new(data: Data, known: Data | None) -> bool:
-    """Whether there is other text than was known; a file that is missing is not new."""
+    """True if there is text that was not known; a file that is missing is not new."""
     return data[1:] != (known[1:] if known else None) and all(data.files.values())
 
 
 def _data_of(partition: str, state: str, known: Data | None) -> Data:
-    """What a config trains on; it is read only when it is another than the known one."""
+    """Describe a config's data; files are read only when they have changed."""
     if known and known.config == state:
         return known._replace(files={path: _state(path) for path in known.files})
     read = PROJECT.configs.read(partition)

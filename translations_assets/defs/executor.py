@@ -143,7 +143,7 @@ class ThreadedExecutor(Executor):
 
     @property
     def retries(self) -> RetryMode:
-        """Whether steps are tried again as their retry policies ask."""
+        """The mode in which Dagster applies the steps' retry policies."""
         return self._retries
 
     def execute(
@@ -201,7 +201,7 @@ class ThreadedExecutor(Executor):
 
 @dataclass(frozen=True)
 class _Report:
-    """What a step's thread tells the main thread: an event of the step, that it ended, with which error.
+    """A message of a step's thread to the main thread: an event, or the step's end, with its error.
 
     A step's last event comes together with its end: it may make the step ready for its next attempt, which
     must not start before this one is done.
@@ -251,7 +251,7 @@ class _Steps:
             self._wait_for_running_steps()
 
     def _is_canceled_from_outside(self) -> bool:
-        """Whether the stored run is being canceled: the UI can send no signal to a run it did not launch."""
+        """True if the stored run is being canceled: the UI cannot signal a run it did not launch."""
         if time.monotonic() < self._next_look:
             return False
         self._next_look = time.monotonic() + _STATUS_SECONDS

@@ -72,7 +72,7 @@ _SCHEMA = {
     "target": dg.Field(
         str,
         default_value="",
-        description="The last stage to make; the config's target-stage, else everything, by default.",
+        description="The last stage to make. Defaults to the config's target-stage, else to all stages.",
     ),
     "options": dg.Field(CONFIG, default_value={}, description="What else is asked of the run."),
 }
@@ -160,7 +160,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _template() -> dict[str, object]:
-    """What the Launchpad begins with: the demo as an experiment of its own, which trains as it is."""
+    """Return the Launchpad's first config: the demo as an experiment of its own, which trains as it is."""
     text = (repository_root() / "configs" / "en-eo.demo.yml").read_text(encoding="utf-8")
     config = yaml.safe_load(text)
     config["experiment"]["name"] = "my-experiment"

@@ -102,7 +102,7 @@ def wandb_publication(context: dg.AssetExecutionContext) -> Results:
 
 
 def _publish(context: dg.AssetExecutionContext, read: ReadConfig) -> "Published | None":
-    """What was sent; None when Weights & Biases is switched off."""
+    """Publish the runs, and return what was sent; None when Weights & Biases is switched off."""
     from translations_assets.tracking.wandb_runs import asked_mode, publish
 
     mode = asked_mode()
@@ -116,7 +116,7 @@ def _read(context: dg.AssetExecutionContext) -> ReadConfig:
 
 
 def _gathered(context: dg.AssetExecutionContext, read: ReadConfig) -> Report:
-    """What the store has of the run's partition, found apart from what the run's own session knows."""
+    """Gather the partition's results, independently of the run's own session."""
     options = RunOptions(overrides=context.resources.run.overrides)
     session = PROJECT.new_session(context.run_id, read, options, ())
     history, prices = PROJECT.history(session.partition), PROJECT.prices(session.machine)
@@ -144,7 +144,7 @@ def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
 
 
 def _models(found: Report) -> Metadata:
-    """What each model took, by itself and with all that it was made from."""
+    """The cost of each model, alone and with all that it was made from."""
     rows = [
         {
             "model": each.model,

@@ -93,7 +93,7 @@ def _found(results: Sequence[StepResult]) -> Metadata:
 
 
 def _in_short(results: Sequence[StepResult], statistics: Documents) -> str:
-    """What a stage made and what that took, in a line."""
+    """Describe a stage's results and their cost in a line."""
     cost = sum((cost_of(result.manifest) for result in results), Cost())
     steps = f"{len(results)} step{'s' * (len(results) != 1)}, {duration(cost.seconds)}"
     counts = [value["lines"] for _, value in statistics if "lines" in value]
@@ -103,7 +103,7 @@ def _in_short(results: Sequence[StepResult], statistics: Documents) -> str:
 
 
 def _reasons(results: Sequence[StepResult]) -> Metadata:
-    """Why steps ran, as `translations explain` says it."""
+    """The reasons for which steps ran, as `translations explain` gives them."""
     rows = [
         {"step": result.step.label, "why it ran": result.reason} for result in results if not result.cached
     ]
@@ -161,7 +161,7 @@ def _dropped(statistics: Documents) -> Metadata:
 
 
 def _reasons_of(statistics: Documents) -> Counter[str]:
-    """Why lines were dropped → how many."""
+    """Count the dropped lines by reason."""
     dropped: Counter[str] = Counter()
     for _, value in statistics:
         dropped.update(value.get("lines", {}).get("dropped", {}))
@@ -169,7 +169,7 @@ def _reasons_of(statistics: Documents) -> Counter[str]:
 
 
 def _sources(statistics: Documents) -> Metadata:
-    """Where datasets came from: revision, licence as the provider states it, and what was downloaded."""
+    """The origins of datasets: revision, licence as the provider states it, and downloaded files."""
     rows = [
         {
             "step": label,
@@ -251,7 +251,7 @@ def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tupl
 
 
 def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
-    """What a step counted, empty when this run knows no result of it, or it counted none."""
+    """Return a step's statistics; empty when this run knows no result of it, or it has none."""
     result = session.result(step)
     blob = result.outputs.get("stats.json") if result else None
     lines: Mapping[str, Any] = json.loads(store.read_blob(blob)).get("lines", {}) if blob else {}

@@ -36,7 +36,7 @@ WEBHOOK = Webhook()
 
 
 def notice(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
-    """What is said of a run that has ended."""
+    """Write the notice of a run that has ended."""
     ended = EndedRun(instance, run)
     stats = instance.get_run_stats(run.run_id)
     took = ""
@@ -60,7 +60,7 @@ def _reasons(reasons: list[str]) -> Iterator[str]:
 
 
 def _next(ended: EndedRun, status: dg.DagsterRunStatus) -> Iterator[str]:
-    """What is to be done, by whom."""
+    """Suggest the next steps."""
     if status == dg.DagsterRunStatus.SUCCESS:
         if ended.makes_steps:
             yield f"Scores: `{ended.question('results')}`"

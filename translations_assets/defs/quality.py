@@ -1,4 +1,4 @@
-"""How good a stage's models are, as metadata: summary, curves, numbers under stable names, tables."""
+"""Quality of a stage's models, as metadata: summary, curves, numbers under stable names, tables."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ MAX_SAMPLES = 3  # of each evaluation
 
 
 def summary(trained: Documents, evaluated: Documents, in_short: str) -> Metadata:
-    """What people want to know first, as Markdown: scores, and a line on what was made; and the curves.
+    """Make the summary, as Markdown: scores, a line on what was made; and, apart, the curves.
 
     They stand apart because Dagster hides Markdown of more than 1,000 characters behind a click.
     """
@@ -111,7 +111,7 @@ def evaluation_tables(evaluated: Documents) -> Metadata:
 
 
 def training_tables(trained: Documents) -> Metadata:
-    """The newest validations; all of them stand in the curves."""
+    """The newest validations; the curves have all of them."""
     rows = [
         {"step": label, **{name: value for name, value in point.items() if name != "kind"}}
         for label, metrics in trained

@@ -126,7 +126,7 @@ def _observe(
 
 
 def _what_changed(explainer: Explainer, graph: Graph, keys: KeyMaker, stage: str) -> list[str]:
-    """How the stage's steps differ from their nearest earlier artifacts, inputs left out."""
+    """Describe how the stage's steps differ from their nearest earlier artifacts, apart from inputs."""
     steps = graph.stages[stage]
     lines: dict[str, None] = {}
     for step in steps[:EXPLAINED]:
@@ -239,7 +239,7 @@ def _observe_changed(
 def _report(
     reported: int, changed: list[str], states: dict[str, str], seen: dict[str, Seen], new: set[str]
 ) -> list[str]:
-    """What a tick has found, for people."""
+    """Describe the findings of a tick."""
     left = [key for key in changed if key not in seen or seen[key].state != states[key]]
     lines = [f"{reported} recipes changed"]
     if left:

@@ -1,4 +1,4 @@
-"""What all definitions share: the project that the settings name; a partition for each training config."""
+"""Parts that all definitions share: the project of the settings, and a partition for each training config."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ supply_client(_client)
 
 @contextmanager
 def reported_failures() -> Iterator[None]:
-    """What goes wrong inside, as Dagster reports it: cancelled, or failed with that message."""
+    """Convert errors into Dagster's: cancelled, or failed with that message."""
     try:
         yield
     except Cancelled as error:

@@ -84,7 +84,7 @@ class Webhook:
 
 
 def _post(address: str, text: str) -> None:
-    """One try. The errors are told by type and number only: their texts may hold the address."""
+    """One try. Errors are reported by type and number only: their texts may hold the address."""
     why, pause, status = "", None, 0
     try:
         body = json.dumps({"text": html.escape(text, quote=False)}).encode()  # as Slack asks for

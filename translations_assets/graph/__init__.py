@@ -1,1 +1,1 @@
-"""What is to be made: steps, stages, and the graph of them."""
+"""Steps, stages, and the graph of them."""

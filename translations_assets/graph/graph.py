@@ -112,7 +112,7 @@ class Graph:
 
 
 def _shape(step: Step) -> tuple[object, ...]:
-    """What a step computes by itself: it is compared by value, and steps before it by their labels."""
+    """Return a step's own computation: compared by value, with earlier steps by their labels."""
     inputs = {
         name: [
             (path, (read.step.label, read.name) if isinstance(read, Output) else read)

@@ -124,7 +124,7 @@ class Step:
 
 
 def placed(handles: Input) -> Iterator[tuple[str, Output | GivenFile]]:
-    """Where each file of an input stands below the input's own folder, in the order of the command line.
+    """Yield the location of each file below the input's own folder, in the order of the command line.
 
     A single file stands under its name; a folder's files in a folder `0`; of several handles the n-th in
     folder `n` (so that two files with one name do not clash).
@@ -143,7 +143,7 @@ def placed(handles: Input) -> Iterator[tuple[str, Output | GivenFile]]:
 
 
 def roots(handles: Input) -> list[str]:
-    """What the command line names for an input: below the input's folder, one path for each handle."""
+    """List the names for an input on the command line: one path below its folder for each handle."""
     several = not isinstance(handles, _SINGLE)
     return [
         str(number) if isinstance(handle, Folder) else f"{number}/{handle.name}" if several else handle.name

@@ -1,4 +1,4 @@
-"""What stands of each training config: its model, the scores beside the released one, its state, its cost.
+"""Facts about each training config: its model, the scores beside the released one, its state, its cost.
 
 From the store and the training configs alone. What a run has made does not change once it has ended, and to
 read it takes most of the time: it is kept in the state folder, where to delete it costs time alone.
@@ -50,7 +50,7 @@ State: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Recipe(Record):
-    """How a step's result was made: a digest of all but its inputs, and the digest of each input."""
+    """The recipe of a step's result: a digest of all but its inputs, and the digest of each input."""
 
     others: str
     inputs: Mapping[str, str]
@@ -58,7 +58,7 @@ class Recipe(Record):
 
 @dataclass(frozen=True)
 class Made(Record):
-    """What a run made or used.
+    """Results that a run made or used.
 
     model     the one that users get; "" where none was evaluated
     dataset   the first test set, which these scores are of
@@ -140,7 +140,7 @@ class _Reader:
         self._folder = settings.state_folder() / "pairs"
 
     def pair(self, partition: str, records: Sequence[RunRecord], is_known: bool) -> Pair:
-        """What became of a training config; `is_known` tells whether it is still there."""
+        """Read the state of a training config; `is_known` is true while it still exists."""
         own = sorted((one for one in records if not one.options.overrides), key=_begun, reverse=True)
         experiments = len(records) - len(own)
         if not own:
@@ -199,7 +199,7 @@ class _Reader:
         return list(found)
 
     def _made(self, record: RunRecord) -> Made:
-        """What a run made, as it was kept, or as the store says now."""
+        """Read a run's results, from the cache, or from the store."""
         digest = json_digest([FORMAT, self._store.url, record.run, record.ended, self._rates])
         path = self._folder / f"{digest[:32]}.json"
         if record.ended is not None:

@@ -1,4 +1,4 @@
-"""Where models are published: a folder or a bucket, whose files are made whole or not at all."""
+"""Destinations of models: a folder or a bucket, whose files are made whole or not at all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Destination(Protocol):
     url: str
 
     def state(self, name: str, source: Path) -> State:
-        """What stands under a name: nothing, a file's contents, or others."""
+        """Compare a name's contents with a file: nothing, the same, or others."""
 
     def put(self, name: str, source: Path) -> None:
         """Make a file with the contents of one of this machine, at once in place of an earlier one."""
@@ -50,7 +50,7 @@ class FolderDestination:
         self.root, self.url = root, root.absolute().as_uri()
 
     def state(self, name: str, source: Path) -> State:
-        """What stands under a name."""
+        """Compare a name's contents with a file."""
         target = self._target(name)
         try:
             found = digest_file(target)
@@ -93,7 +93,7 @@ class BucketDestination:
         self._objects, self.url = objects, objects.url
 
     def state(self, name: str, source: Path) -> State:
-        """What stands under a name, by its size and checksum: nothing is fetched."""
+        """Compare a name's contents with a file by size and checksum: nothing is fetched."""
         from translations_assets.store.bucket.transfer import digests_of
 
         found = self._objects.stat(name)
@@ -123,7 +123,7 @@ def open_destination(url: str) -> Destination:
 
 
 def compared(destination: Destination, files: Mapping[str, Path]) -> list[Copy]:
-    """What is to be copied of some files, and what is there already; nothing is written."""
+    """Return the files to copy, and those that are there already; nothing is written."""
     return [
         Copy(name, path, path.stat().st_size, destination.state(name, path)) for name, path in files.items()
     ]

@@ -48,7 +48,7 @@ class PublishedModel:
 
     @property
     def folder(self) -> str:
-        """Where its files stand below the destination."""
+        """The folder of its files below the destination."""
         return f"models/{self.pair}/{self.name}"
 
 
@@ -99,7 +99,7 @@ def _metrics(model: PublishedModel, report: Report) -> Iterator[tuple[str, str]]
 
 
 def _evaluation_folder(model: str) -> str:
-    """What Mozilla's folder of a model's evaluations is called; teachers are counted from 0 there."""
+    """Name Mozilla's folder of a model's evaluations; teachers are counted from 0 there."""
     number = model.removeprefix(TEACHERS)
     return f"teacher{int(number) - 1}" if number.isdecimal() else FOLDERS.get(model, model)
 

@@ -1,1 +1,1 @@
-"""What the store keeps of a result, as types."""
+"""Types of the records that the store keeps of a result."""

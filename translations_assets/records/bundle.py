@@ -18,7 +18,7 @@ _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 
 
 class BundleError(ValueError):
-    """What should be a code bundle is none; says why."""
+    """Contents that are no code bundle, with the reason."""
 
 
 def unpack(bundle: bytes, folder: Path) -> None:

@@ -16,7 +16,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Record:
-    """What the store keeps as JSON: a dataclass of records, texts, numbers, flags, and of many of these.
+    """A record that the store keeps as JSON: a class of records, texts, numbers, flags, and lists of these.
 
     A whole number is a count; neither it nor another number is negative.
     """
@@ -71,7 +71,7 @@ def _checks(kind: type[Any]) -> Mapping[str, tuple[Callable[[object], Any], bool
 
 
 def _check(hint: Any) -> Callable[[object], Any]:
-    """What turns a JSON value into a value of a type, or raises ValueError."""
+    """Return the converter of a JSON value to a type; it raises ValueError."""
     origin, inner = get_origin(hint), get_args(hint)
     if is_dataclass(hint):
         return hint.from_dict  # type: ignore[union-attr, no-any-return]

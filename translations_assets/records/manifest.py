@@ -1,4 +1,4 @@
-"""What the store keeps of a finished step, and small values around it."""
+"""The manifest of a finished step, and small values around it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Blob(Record):
 
 @dataclass(frozen=True)
 class Usage(Record):
-    """What an attempt used: wall-clock and CPU seconds, peak memory and disk in bytes; of its GPUs, how many,
+    """Resources of an attempt: wall-clock and CPU seconds, peak memory and disk in bytes; its GPUs, with
     their mean utilisation (0 to 1), and the peak memory in bytes of all of them together.
 
     earlier_seconds  wall-clock seconds of the attempts before it, as far as they have logs
@@ -54,7 +54,7 @@ class Usage(Record):
 
 @dataclass(frozen=True)
 class KeyParts(Record):
-    """What goes into a key; `explain` compares them.
+    """The parts of a key; `explain` compares them.
 
     code  the digest of the code that the script reaches; empty for an artifact whose key had another form
     """
@@ -80,7 +80,7 @@ class KeyParts(Record):
 
 @dataclass(frozen=True)
 class Worker(Record):
-    """What a worker ran, the threads and GPUs that it gave, and the memory (MB) of Marian's workspace.
+    """The program of a worker, the threads and GPUs that it gave, and the memory (MB) of Marian's workspace.
 
     others  where it ran, and the versions of what it ran with, for people
     """
@@ -107,7 +107,7 @@ class Worker(Record):
 
 @dataclass(frozen=True)
 class Provenance(Record):
-    """How a result was made, for people and for repeating the step; a key is looked up without it.
+    """The origin of a result, for people and for repeating the step; a key is looked up without it.
 
     files     input path → the contents that were placed there, made by other steps or of the repository
     config    the training config
@@ -173,7 +173,7 @@ class Manifest(Record):
         return self.provenance.stage
 
     def origins(self) -> Iterator[Blob]:
-        """What was stored to repeat the step, besides its inputs: its code bundle and training config."""
+        """Files stored to repeat the step, besides its inputs: its code bundle and training config."""
         yield self.bundle
         if self.provenance.config:
             yield self.provenance.config
@@ -185,7 +185,7 @@ class Manifest(Record):
 
 @dataclass(frozen=True)
 class Ref(Record):
-    """What one run published for one stage of a partition in a space: step label → (key, generation)."""
+    """The results a run published for a stage of a partition in a space: step label → (key, generation)."""
 
     space: str
     partition: str
@@ -207,7 +207,7 @@ class Pin(Record):
 
 @dataclass(frozen=True)
 class Publication(Record):
-    """Where a result was copied to for others, and when."""
+    """A place that a result was copied to for others, and the time."""
 
     key: str
     generation: int

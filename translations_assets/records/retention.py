@@ -1,4 +1,4 @@
-"""What the garbage collector keeps, and for how long; it looks at records only, not at any store's files."""
+"""Rules of the garbage collector: it looks at records only, not at any store's files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALIVE_SECONDS = 15 * 60.0  # a run whose heartbeat, renewed each minute, is old
 
 @dataclass(frozen=True)
 class Rules:
-    """How much is kept besides what pinned runs, running runs and exports need.
+    """Limits on results that are kept besides those of pinned runs, running runs and exports.
 
     keep_days   what was made or used within so many days
     keep_refs   what the last so many refs of each stage name, in each space and partition; those of variants,
@@ -55,7 +55,7 @@ class Retention:
         return [ref for number, ref in enumerate(refs) if self._keeps_ref(number, ref)]
 
     def keeps_manifest(self, manifest: Manifest) -> bool:
-        """Whether a manifest is kept that no kept run or ref names."""
+        """True if a manifest is kept that no kept run or ref names."""
         return manifest.ended >= self.since or manifest.stage in KEPT_STAGES
 
     def useless_runs(self, kept: Collection[tuple[str, int]]) -> Iterable[str]:

@@ -17,7 +17,7 @@ _VARIANT = "@"  # between a partition and the digest of a run's overrides
 
 
 def is_variant(name: str) -> bool:
-    """Whether refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
+    """True if refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
     return _VARIANT in name
 
 
@@ -28,7 +28,7 @@ def partition_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Option:
-    """How an option of a run is asked for.
+    """The form of a run's option on the command line.
 
     default  what it is when nothing is asked; its type says what can be: text, a flag, a number, keys with
              values
@@ -48,37 +48,37 @@ def _option(default: Any, flag: str, help: str, metavar: str | None = None) -> A
 
 @dataclass(frozen=True)
 class RunOptions(Record):
-    """How a run differs from "make what is missing".
+    """Options that make a run differ from "make what is missing".
 
     This is the only list of these options. The options of `translations train` and `plan`, the config of
     Dagster's resource `run`, the record of a run and the command of a child process are made from it.
     """
 
     start: str = _option(
-        "", "--start", "Repeat this stage and all that is made from it, although cached.", "STAGE"
+        "", "--start", "Repeat this stage and everything made from it, even if cached.", "STAGE"
     )
     previous_run: str = _option(
         "",
         "--previous-run",
-        "Take this run's results, whatever their keys, for the stages before the start.",
+        "Use this run's results for the stages before --start, whatever their keys.",
         "RUN",
     )
-    force: bool = _option(False, "--force", "Use results of the previous run although they do not fit.")
+    force: bool = _option(False, "--force", "Use results of the previous run even if they do not fit.")
     repair: bool = _option(False, "--repair", "Make lost results again.")
     budget: float = _option(
         0.0,
         "--budget",
-        "Begin no step that would take the run beyond this cost, by the deployment file's prices.",
+        "Start no step that would push the run's cost above this, by the deployment file's prices.",
         "MONEY",
     )
     hard_budget: bool = _option(
-        False, "--hard-budget", "End steps, too, that take more than the budget leaves for them."
+        False, "--hard-budget", "Also stop running steps that exceed what is left of the budget."
     )
     overrides: Mapping[str, Any] = _option(
         {},
         "--set",
-        "Give a key of the training config, such as marian-args.training-student.after, another value in "
-        "this run; several may be given.",
+        "Override a key of the training config in this run, such as "
+        "marian-args.training-student.after. Repeatable.",
         "KEY=VALUE",
     )
 
@@ -92,7 +92,7 @@ class RunOptions(Record):
         return f"{partition}{_VARIANT}{json_digest(self.overrides)[:12]}", partition
 
     def to_dict(self) -> dict[str, Any]:
-        """What was asked for, as JSON values; what was not asked for is left out."""
+        """Return the options that were given, as JSON values; those not given are left out."""
         return {name: value for name, value in vars(self).items() if value}
 
     @classmethod
@@ -117,7 +117,7 @@ OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in 
 
 @dataclass(frozen=True)
 class Expected(Record):
-    """What a step is expected to take: seconds as in `Cost`, money and energy by the prices of then."""
+    """Expected cost of a step: seconds as in `Cost`, money and energy by the prices of then."""
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -165,7 +165,7 @@ class RunRecord(Record):
     spent: float = 0.0
 
     def is_silent(self, now: float) -> bool:
-        """Whether a run that has not ended tells nothing any more: its process is gone."""
+        """True if a run that has not ended sends no sign of life any more: its process is gone."""
         return self.ended is None and now - self.heartbeat > SILENT_SECONDS
 
     @property

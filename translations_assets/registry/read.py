@@ -1,4 +1,4 @@
-"""What the runs of a store have made, as rows of the registry."""
+"""Results of the runs of a store, as rows of the registry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Speed:
-    """What a model needs that was timed: bytes, words a second on one thread, MB of memory."""
+    """Needs of a model that was timed: bytes, words a second on one thread, MB of memory."""
 
     model: str
     size: int
@@ -57,7 +57,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run's export was published, and when (seconds since 1970)."""
+    """A location where a run's export was published, and the time (seconds since 1970)."""
 
     url: str
     time: float
@@ -153,7 +153,7 @@ class StoreReader:
         return {label: manifest for label, manifest in found.items() if manifest}
 
     def places(self, record: RunRecord) -> Iterator[Place]:
-        """Where the models that a run has exported are published."""
+        """Yield the locations where the models that a run has exported are published."""
         labels = [label for label, stage in record.labels.items() if stage in KEPT_STAGES]
         used = [record.uses[label] for label in labels if label in record.uses]
         for exported in filter(None, (self._store.generation(*one) for one in used)):
@@ -246,7 +246,7 @@ def _scores(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterat
 
 
 def _speeds(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterator[Speed]:
-    """What was timed on each model's first test set."""
+    """Yield the measured speed on each model's first test set."""
     seen: set[str] = set()
     for manifest, metrics in evaluations:
         model, speed = _model(manifest), metrics.get("speed")

@@ -1,4 +1,4 @@
-"""What results took, by stage, by worker class and by model."""
+"""Costs of results, by stage, by worker class and by model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StageCost:
-    """What the attempts that made a stage's results took, and cost by the prices that are known."""
+    """Cost of the attempts that made a stage's results, by the prices that are known."""
 
     stage: str
     steps: int
@@ -28,7 +28,7 @@ class StageCost:
 
 @dataclass(frozen=True)
 class ModelCost:
-    """What a model took.
+    """Cost of a model.
 
     own      the step that made it, or the steps, of an ensemble
     whole    with all that it was made from: text, vocabularies, the models before it

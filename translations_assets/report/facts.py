@@ -1,4 +1,4 @@
-"""What a report tells of a partition, gathered from the results that count in the store."""
+"""Contents of a partition's report, gathered from the results that count in the store."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Report:
 
     @property
     def ended(self) -> float:
-        """When the newest result was made, seconds since 1970."""
+        """The time when the newest result was made, seconds since 1970."""
         return max(known.manifest.ended for known in self.results.values())
 
     @property
@@ -116,12 +116,12 @@ class Report:
 
     @property
     def spent(self) -> Spent:
-        """What the attempts took that made the results."""
+        """The cost of the attempts that made the results."""
         return total(self.classes.values())
 
     @property
     def shown_cost(self) -> ModelCost | None:
-        """What the model took that users get, with all that it was made from."""
+        """The cost of the model for users, with all that it was made from."""
         return next((found for found in self.models if found.model == self.shown_model), None)
 
     @property
@@ -143,7 +143,7 @@ class Report:
 def gather(
     session: Session, history: History, prices: Prices | None = None, kubernetes: Kubernetes | None = None
 ) -> Report:
-    """What the store has of a session's partition. Runs nothing, and reads the store only."""
+    """Gather the results of a session's partition. Runs nothing, and reads the store only."""
     graph = session.graph
     results = known_results(session, graph.steps)
     statistics, metrics = (documents(session, results, f"{name}.json") for name in ("stats", "metrics"))
@@ -184,7 +184,7 @@ def gather(
 def _before(
     session: Session, results: Mapping[str, Known], metrics: Documents, history: History
 ) -> Iterator[tuple[tuple[str, str], Before]]:
-    """What each evaluation found in the artifact that counted before, of this partition only."""
+    """Yield the scores of each evaluation in the artifact that counted before, of this partition only."""
     for step, value in evaluations_in(metrics):
         own = results[step.label].manifest
         for earlier in history.earlier(step, own.key, 1):

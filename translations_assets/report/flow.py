@@ -25,7 +25,7 @@ class DatasetLines:
 
 @dataclass(frozen=True)
 class Dropped:
-    """What a step read, kept and dropped, by reason; and some of the lines that it dropped."""
+    """Lines that a step read, kept and dropped, by reason; and some of the lines that it dropped."""
 
     label: str
     read: int
@@ -36,7 +36,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a dataset came from: its revision, licence, and addresses, as the provider states them.
+    """Origin of a dataset: its revision, licence, and addresses, as the provider states them.
 
     dataset  what it is for, and its name: `train-opus_Books/v1`
     lines    that were imported
@@ -51,7 +51,7 @@ class Source:
 
 
 def dropped_lines(statistics: Documents) -> list[Dropped]:
-    """What each step dropped of the text that it read, in the order of the graph; only those that did."""
+    """List what each step dropped of its text, in the order of the graph; only steps that did."""
     found = []
     for step, stats in statistics:
         lines = stats.get("lines", {})
@@ -63,12 +63,12 @@ def dropped_lines(statistics: Documents) -> list[Dropped]:
 
 
 def _tells_a_reason(sample: Any, reasons: Mapping[str, int]) -> bool:
-    """Whether a sample is a line that was dropped, `length_ratio: one | another`, not one that was kept."""
+    """True if a sample is a line that was dropped, `length_ratio: one | another`, not one that was kept."""
     return isinstance(sample, str) and sample.partition(":")[0] in reasons
 
 
 def sources(statistics: Documents, pair: str) -> list[Source]:
-    """Where the datasets of a language pair, `en-ru`, came from."""
+    """List the origins of the datasets of a language pair, `en-ru`."""
     return [
         Source(
             dataset=name_of_dataset(step.label, pair),

@@ -1,4 +1,4 @@
-"""What steps used of machines, as numbers under names that stay the same."""
+"""Use of machines by steps, as numbers under names that stay the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from translations_assets.why.history import Cost
 
 
 def machine_use(usages: Collection[Usage]) -> dict[str, float]:
-    """What some steps used: durations in seconds, memory in MB; of GPUs only where there were some.
+    """Sum up the use of machines by some steps: seconds, memory in MB; of GPUs only where there were some.
 
     A GPU's utilisation, in percent, is the mean over the time of all of them. Durations are those of all
     attempts, the rest is the last one's.

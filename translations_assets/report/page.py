@@ -161,7 +161,7 @@ class Exported(NamedTuple):
 
 
 def _exported(report: Report) -> Exported | None:
-    """What users get, None before it is made."""
+    """Return the exported model, None before it is made."""
     names = [
         name
         for step in report.session.graph.stages.get(EXPORT, ())
@@ -175,7 +175,7 @@ def _exported(report: Report) -> Exported | None:
 
 
 class ModelNeeds(NamedTuple):
-    """What a model needs: bytes of its parameters; if it was timed, its speed on its first test set, and the
+    """A model's size in bytes of its parameters; if it was timed, its speed on its first test set, and the
     speed before.
     """
 
@@ -186,7 +186,7 @@ class ModelNeeds(NamedTuple):
 
 
 def _needs(report: Report) -> list[ModelNeeds]:
-    """What models need whose size is known."""
+    """List the needs of models whose size is known."""
     found = []
     for model, tests in report.evaluations.items():
         dataset, evaluation = next(iter(tests.items()))
@@ -220,7 +220,7 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
 
 
 def _gains(report: Report, metric: str) -> Iterator[str]:
-    """How the shown model's score differs from the one before, and from that of the released model."""
+    """Compare the shown model's score with that of the one before, and of the released model."""
     found = report.shown_scores
     earlier = report.before.get((report.shown_model, report.test_sets[0]))
     if earlier and metric in earlier.evaluation:

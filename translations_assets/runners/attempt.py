@@ -52,8 +52,8 @@ _SENT_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGH
 
 
 class _Ended(NamedTuple):
-    """How the script ended: its exit code (negative: a signal), why the worker ended it (empty when it
-    did not), what it used.
+    """The end of the script: its exit code (negative: a signal), the worker's reason to end it (empty when it
+    did not), the resources it used.
 
     missed_store: the store, in which a local work folder stands, could not be reached meanwhile.
     """
@@ -173,13 +173,13 @@ class Attempt:
         return False
 
     def _new_checkpoints(self) -> Callable[[], None]:
-        """What stores the new checkpoint sets of a resumable step."""
+        """Return the action that stores the new checkpoint sets of a resumable step."""
         if not self._job.resumable:
             return lambda: None
         return CheckpointWatch(self._folder.checkpoints, self._store, self._job, self.log).commit_new
 
     def _publishing(self, name: str, action: Callable[[], None]) -> Repeating:
-        """What stores something while the script runs, unless the step may be another's by now."""
+        """Repeat an action that stores something while the script runs, unless another may own the step."""
 
         def act() -> None:
             try:
@@ -229,7 +229,7 @@ class Attempt:
         )
 
     def _judge(self, ended: _Ended) -> Outcome | None:
-        """What an end other than success comes to; None for success."""
+        """Return the outcome of an end other than success; None for success."""
         if ended.stopped:  # whatever its exit code: Marian ends with 0 when it is told to stop
             outcome = self._outcome("temporary", f"ended before it was done: {ended.stopped}")
             return replace(outcome, unreachable=bool(self._control.lease_lost) and ended.missed_store)
@@ -249,7 +249,7 @@ class Attempt:
         return self._outcome("failed", f"{self._job.script} ended with {name}")
 
     def _why_killed(self, number: int, peak: float) -> str:
-        """What a signal from outside means, given the step's peak of memory in GiB."""
+        """Explain a signal from outside, given the step's peak of memory in GiB."""
         if number == signal.SIGKILL and out_of_memory_kills() > self._kills_before:
             limit = memory_limit()
             allowed = f" of the {limit / 2**30:.2f} GiB that it may use" if limit else ""
@@ -260,7 +260,7 @@ class Attempt:
         )
 
     def _is_disk_full(self) -> bool:
-        """Whether the disk is full, or was, before the script tidied up behind itself."""
+        """True if the disk is full, or was, before the script tidied up behind itself."""
         disk = os.statvfs(self._folder.path)
         return disk.f_bavail * disk.f_frsize < _HARDLY_FREE or os.strerror(errno.ENOSPC) in self.log.tail()
 
@@ -335,7 +335,7 @@ class Attempt:
             self.log.note(str(error))
 
     def _provenance(self) -> Provenance:
-        """What the job says of itself, and what it was given here."""
+        """Return the job's own provenance, and what it was given here."""
         request, known = self._request, self._job.provenance
         worker = Worker(
             command=(self._job.script, *self._job.command),
@@ -371,13 +371,13 @@ def _pause(seconds: float) -> bool:
 
 
 def _look(path: Path) -> _Look:
-    """What shows whether a file was written to, or replaced."""
+    """Return the properties of a file that change when it is written to, or replaced."""
     found = path.lstat()
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _unchanged(path: Path, before: _Look, blob: Blob) -> bool:
-    """Whether an input is what it was. Storing equal contents touches the file that it is a link to."""
+    """True if an input is unchanged. Storing equal contents touches the file that it is a link to."""
     try:
         return _look(path) == before or digest_file(path) == blob
     except (FileNotFoundError, NotPlainError):

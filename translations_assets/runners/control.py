@@ -1,4 +1,4 @@
-"""What reaches a worker from outside: SIGTERM, the end of its orchestrator, the end of its script."""
+"""Signals that reach a worker: SIGTERM, the end of its orchestrator, the end of its script."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class LifeLine:
             self._reported = True
 
     def _may_detach(self, seconds: float) -> bool:
-        """Whether the worker need not be waited for, so many seconds after the pipe was closed."""
+        """True if the worker need not be waited for, so many seconds after the pipe was closed."""
         if self._control.committing:
             return seconds > COMMIT_SECONDS
         if self._control.cancelled:

@@ -1,4 +1,4 @@
-"""What a script finds in its environment, on this machine and in a pod: the one list of it.
+"""The environment of a script, on this machine and in a pod: the one list of its variables.
 
 A result stands under its key alone, and no variable is part of a key. So a script is given nothing but
 
@@ -77,7 +77,7 @@ def _mirror(outer: Mapping[str, str]) -> dict[str, str]:
 
 
 def _allotted(request: Request, folder: WorkFolder, outer: Mapping[str, str]) -> dict[str, str]:
-    """What the worker gives, and where it may not look."""
+    """Return the variables that the worker sets, and those that hide devices from the script."""
     summing = request.threads if request.job.provenance.repeatable is False else 1
     environment = {
         **dict.fromkeys(_THREADS, str(request.threads)),

@@ -114,7 +114,7 @@ class LocalRunner:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        """What sees to the workers: one thread for each, and each has a CPU slot."""
+        """The pool that sees to the workers: one thread for each, and each has a CPU slot."""
         return ThreadPoolExecutor(self._cpus, thread_name_prefix="worker")
 
     @cached_property
@@ -200,7 +200,7 @@ class WorkerProcess:
         self._saves = False  # a script runs that saves what it has when it is to end
 
     def run(self, request: Request) -> Ending | Detached:
-        """Have it make an attempt, hand on its events, and tell how that ended."""
+        """Have it make an attempt, forward its events, and report the outcome."""
         last = None
         try:
             with suppress(BrokenPipeError):  # it died at once: seen when its replies are read
@@ -250,7 +250,7 @@ class WorkerProcess:
                 yield from whole
 
     def _is_late(self) -> bool:
-        """Whether it was cancelled, and should have ended."""
+        """True if it was cancelled, and should have ended."""
         return self._deadline is not None and time.monotonic() > self._deadline
 
     def _cancel(self) -> None:
@@ -274,7 +274,7 @@ class WorkerProcess:
         self._output.close()
 
     def _crashed(self) -> Outcome:
-        """What it means that it ended without a reply."""
+        """Return the outcome of a worker that ended without a reply."""
         code = self._process.returncode
         self._errors.seek(0)
         tail = self._errors.read().decode(errors="replace")[-4096:]

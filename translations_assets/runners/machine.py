@@ -55,7 +55,7 @@ def cpu_count(cgroup: Path = _CGROUP) -> int:
 
 
 def out_of_memory_kills(cgroup: Path = _CGROUP) -> int:
-    """How often the kernel has killed a process of this control group for want of memory."""
+    """Count the processes of this control group that the kernel has killed for want of memory."""
     words = _words(cgroup / "memory.events") or _words(cgroup / "memory" / "memory.oom_control")
     return int(dict(zip(words[::2], words[1::2], strict=False)).get("oom_kill", 0))
 
@@ -100,7 +100,7 @@ def find_gpus(environment: Mapping[str, str]) -> list[Gpu]:
 
 
 def gpus_of(worker: WorkerClass, there: int) -> int:
-    """How many of a machine's GPUs a step of a worker class takes: all, one, or none."""
+    """The number of a machine's GPUs that a step of a worker class takes: all, one, or none."""
     return {"large-gpu": there, "gpu": min(1, there)}.get(worker, 0)
 
 

@@ -1,4 +1,4 @@
-"""What goes out while a script runs, without secrets: its log, its checkpoint sets, its live numbers."""
+"""Publishing while a script runs, without secrets: its log, its checkpoint sets, its live numbers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Redaction:
         return self._pattern.sub(HIDDEN, data) if self._pattern else data
 
     def hide_part(self, data: bytes) -> tuple[bytes, int]:
-        """What of a growing text's new end may be shown, and how many bytes of it that stands for.
+        """Redact a growing text's new end; return the part to show, and the bytes that it stands for.
 
         The rest may be the beginning of a secret: it is to be given again, with what follows.
         """
@@ -69,7 +69,7 @@ class Redaction:
         return self.hide(data[:end]), end
 
     def _open_end(self, data: bytes) -> int:
-        """Where the longest end of the data begins that is the beginning of a secret."""
+        """Return the start of the longest end of the data that is the beginning of a secret."""
         for start in range(max(0, len(data) - self.longest + 1), len(data)):
             if any(secret.startswith(data[start:]) for secret in self._hidden):
                 return start
@@ -119,7 +119,7 @@ class StepLog:
         self._ship(everything=self._is_due(self._clock.monotonic()))
 
     def _is_due(self, now: float) -> bool:
-        """Whether the part of now is long enough."""
+        """True if the part of now is long enough."""
         age, length = now - self._began, now - self._shipped
         longest = min(max(_SHORT_SECONDS, age * _SHARE), _LONG_SECONDS)
         if length >= longest or length < _SHORT_SECONDS or longest < _LOOK_SECONDS:
@@ -156,7 +156,7 @@ class StepLog:
 
 
 def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> tuple[bytes, int]:
-    """What a log file has from an offset on, without secrets, and how many bytes of it that stands for.
+    """Read a log file from an offset on, without secrets; return the text and how many bytes it stands for.
 
     most   bytes at most
     ended  the file is not written any more: what looks like the beginning of a secret is none

@@ -50,7 +50,7 @@ class ScriptProcess:
         self.largest_memory = 0
 
     def exited(self) -> bool:
-        """Whether the script itself has ended. It is left a zombie: no other process gets its number."""
+        """True if the script itself has ended. It is left a zombie: no other process gets its number."""
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     def terminate(self) -> None:

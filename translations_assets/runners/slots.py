@@ -51,7 +51,7 @@ class Slots:
 
 
 class Claim:
-    """What is wanted of slots of both kinds, and those that are held.
+    """A claim on slots of both kinds, and the slots that are held.
 
     GPUs come first, always: a holder of CPU slots waits for no GPU.
     """
@@ -78,7 +78,7 @@ class Claim:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """What keeps the slots, for a worker to inherit."""
+        """The descriptors that keep the slots, for a worker to inherit."""
         return (*self._cpus.held.values(), *self._gpus.held.values())
 
     def hand_over(self) -> None:
@@ -112,7 +112,7 @@ class _Place:
 
     @property
     def is_head(self) -> bool:
-        """Whether slots go to this place next."""
+        """True if slots go to this place next."""
         return next(iter(self._queue.waiting), None) is self
 
     def acquire(self) -> bool:
@@ -152,7 +152,7 @@ class _Place:
         return len(self.held) == self._count
 
     def _leave_queue(self) -> None:
-        """Wait no longer, and have the head of the queue look for free slots."""
+        """Stop waiting, and have the head of the queue check for free slots."""
         if self._door is not None:
             os.close(self._door)
             self._door = None

@@ -1,4 +1,4 @@
-"""How fast a machine trains that has trained nothing yet: the processors of this one, or a GPU."""
+"""Training speed of a machine that has trained nothing yet: the processors of this one, or a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a runner and its worker say to each other, on this machine and in a pod.
+"""Messages between a runner and its worker, on this machine and in a pod.
 
 To the worker, once: a local one gets a `Request` as a line of JSON. A pod gets a `PodRequest`, stored as a
 blob whose digest stands on the pod's command line; so the pod's description is small, and the same for all
@@ -123,7 +123,7 @@ _REPLIES: Mapping[str, Callable[..., Reply]] = {kind.__name__: kind for kind in 
 
 
 def pack_reply(reply: Reply, job: int = 0) -> bytes:
-    """What happened to the job of that number in the request, as a line with RS before it."""
+    """Encode the reply for the job of that number in the request, as a line with RS before it."""
     fields = asdict(reply)
     if isinstance(reply, Outcome) and reply.manifest:
         fields["manifest"] = reply.manifest.to_dict()

@@ -1,4 +1,4 @@
-"""What every worker does: own a step, make one attempt, keep its result; and the local runner's worker.
+"""The worker: own a step, make one attempt, keep its result; and the local runner's worker.
 
     python -m translations_assets.runners.worker
 

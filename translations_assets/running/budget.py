@@ -93,15 +93,15 @@ class Budget:
             }
 
     def an_hour(self, step: Step) -> str:
-        """What a step costs while it runs."""
+        """Return the cost of a step for each hour that it runs."""
         return f"{self._shown(self.prices.bill(step, HOUR).money)} an hour"
 
     def told(self) -> str:
-        """What was spent, in a sentence; call it when nothing runs any more."""
+        """Say in a sentence how much was spent; call it when nothing runs any more."""
         return spent_of(self.spent, self.limit, self.prices.currency)
 
     def until(self, now: float) -> float:
-        """What is spent with the attempts that run."""
+        """Return the amount spent, with the attempts that run."""
         with self._lock:
             running = (self._money(step, since, now, None) for step, since in self._running.items())
             return self.spent + sum(running)
@@ -114,7 +114,7 @@ class Budget:
 
 
 def spent_of(spent: float, limit: float, currency: str) -> str:
-    """What a run has spent of its budget, in a sentence.
+    """Say in a sentence how much of its budget a run has spent.
 
     >>> spent_of(2.131, 0.01, "EUR")
     'The run has spent 2.13 EUR, 2.12 EUR more than its budget of 0.01 EUR.'

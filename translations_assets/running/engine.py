@@ -162,7 +162,7 @@ class _Execution:
 
     @property
     def _is_looking(self) -> bool:
-        """Whether steps may be ready to start."""
+        """True if steps may be ready to start."""
         return self.waiting.may_be_ready and not self.cancel.is_set()
 
     def _wait(self, tasks: Tasks[Step, Outcome]) -> list[tuple[Step, Outcome]]:
@@ -207,7 +207,7 @@ class _Execution:
 
     @contextmanager
     def _failing(self, steps: Sequence[Step], how: str) -> Iterator[None]:
-        """What goes wrong with the store fails these steps and no other; cancelled, they wait."""
+        """Let an error of the store fail these steps and no other; cancelled, they wait."""
         try:
             yield
         except Cancelled:
@@ -251,7 +251,7 @@ class _Execution:
             return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
 
     def _unpaid(self, step: Step, refusal: str) -> Outcome:
-        """How an attempt ends that the budget does not let begin, or go on."""
+        """Return the outcome of an attempt that the budget does not let begin, or go on."""
         self.unpaid.add(step)
         again = f"translations rerun {self.session.run[:8]}"
         message = f"{refusal}. What is made is kept. To go on, with as much again: {again}"

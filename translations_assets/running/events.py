@@ -1,4 +1,4 @@
-"""What the engine tells of its steps while it runs them, and at the end."""
+"""Events of steps, which the engine reports while it runs them, and at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told of a step that failed: the error itself first, then what was printed before it."""
+"""Explanation of a failed step for people: the error itself first, then the output before it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNEXPLAINED = re.compile(r"ended with (?:exit code|signal) \d+$|asks for anothe
 
 
 def lost_inputs(step: Step, session: Session, store: Store) -> list[str]:
-    """What the store has lost of a step's inputs since they were found: the next run looks again."""
+    """List a step's inputs that the store has lost since they were resolved; the next run resolves anew."""
     try:
         lost = [output for output, blob in session.inputs(step).items() if not store.has_blob(blob)]
     except StoreError:
@@ -73,7 +73,7 @@ def names(steps: Iterable[Step]) -> str:
 
 
 def _parts(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """What stands before the last error, its own lines, and the worker's notes after it."""
+    """Split a log into the lines before the last error, its own, and the worker's notes after it."""
     starts = [number for number in range(len(lines)) if _begins_error(lines, number)]
     if not starts:
         return lines, [], []

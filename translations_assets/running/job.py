@@ -46,7 +46,7 @@ class Job(Record):
 
     @property
     def step(self) -> tuple[str, int]:
-        """What is made, key and generation: the same for every attempt."""
+        """The result to make, key and generation: the same for every attempt."""
         return self.key, self.generation
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Job(Record):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended.
+    """The end of an attempt.
 
     done       the manifest that counts (perhaps another worker's)
     failed     the script's own fault: bad input, a bug; another attempt would fail as well

@@ -17,7 +17,7 @@ Status = Literal["cached", "run", "maybe", "lost"]
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """What will become of a step.
+    """The planned state of a step.
 
     cached  its result is in the store; or its files are lost, and all that is made from them is whole
     run     it will run: no result for its key, or the run repeats its stage
@@ -39,7 +39,7 @@ class Plan:
     steps: tuple[PlannedStep, ...]
 
     def count(self, status: Status) -> int:
-        """How many steps have a status."""
+        """Count the steps with a status."""
         return sum(planned.status == status for planned in self.steps)
 
     def by_stage(self) -> Mapping[str, list[PlannedStep]]:
@@ -66,7 +66,7 @@ class Plan:
         )
 
     def summary(self) -> str:
-        """How many steps have which status, in one line."""
+        """Count the steps by status, in one line."""
         names: tuple[Status, ...] = ("cached", "run", "maybe", "lost")
         counts = [f"{self.count(name)} {name}" for name in names if self.count(name)]
         return f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}: {', '.join(counts) or 'nothing to do'}"

@@ -73,7 +73,7 @@ def previous_results(
 
 
 def _results(steps: list[Step], record: RunRecord, store: Store) -> dict[Step, Manifest]:
-    """What the run used for each step, by label, where it has all the outputs that the step declares."""
+    """Return the run's results by step, where a result has all the outputs that the step declares."""
     found = {}
     for step in steps:
         used = record.uses.get(step.label)

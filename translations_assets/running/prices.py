@@ -1,4 +1,4 @@
-"""What the time of steps costs, in money and energy, by the prices of the deployment file."""
+"""Costs of steps' time, in money and energy, by the prices of the deployment file."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Prices:
         return self.costs.currency
 
     def bill(self, step: Needs, seconds: float, made: Manifest | None = None) -> Bill:
-        """What a step costs that takes so long; on the kind of machine where it was made, if it was."""
+        """Compute the cost of a step's seconds, on the kind of machine where it was made, if it was."""
         name = class_of(step, self.kubernetes)
         rate = self.costs.worker_classes.get(name)
         if rate is None:

@@ -1,4 +1,4 @@
-"""What the engine, the plan and the worker ask of a store; the stores know nothing of them."""
+"""The store as the engine, the plan and the worker use it; the stores know nothing of them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from translations_assets.records.run import RunRecord
 
 
 class Reading(Protocol):
-    """What is read of a store: all that may be asked of one that only others write, see `Store`."""
+    """A store that is only read: all that may be asked of one that only others write, see `Store`."""
 
     @property
     def url(self) -> str:
-        """What `open_store` opens this store by (`file:///…`)."""
+        """The URL by which `open_store` opens this store (`file:///…`)."""
 
     @property
     def look_ups(self) -> int:
-        """How many look-ups at once pay off: 1 where one takes no time to speak of."""
+        """The number of look-ups at once that pay off: 1 where one takes no time to speak of."""
 
     @property
     def rewrite_seconds(self) -> float:
         """Seconds for which what was written should not be replaced; 0 where that does not matter."""
 
     def exists(self) -> bool:
-        """Whether anything was ever stored here: what is only read is not made."""
+        """True if anything was ever stored here: a store that is only read is not made."""
 
     # Blobs
     def place_blob(self, blob: Blob, target: Path) -> None:
@@ -37,14 +37,14 @@ class Reading(Protocol):
         """The contents, digest verified. Raises DamagedError when missing or different."""
 
     def has_blob(self, blob: Blob) -> bool:
-        """Whether the contents are there, with the right size (the digest is not computed)."""
+        """True if the contents are there, with the right size (the digest is not computed)."""
 
     # Manifests
     def latest(self, key: str) -> Manifest | None:
         """The highest generation of a step's manifest, None when the step never finished."""
 
     def has_damaged(self, key: str) -> bool:
-        """Whether a manifest of the step was damaged and put aside."""
+        """True if a manifest of the step was damaged and put aside."""
 
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
@@ -84,13 +84,13 @@ class Reading(Protocol):
 
     # Runs and pasted configs
     def read_run(self, run: str) -> RunRecord | None:
-        """What a run stored."""
+        """Read a run's record."""
 
     def runs(self) -> list[str]:
         """Ids of the runs, newest first."""
 
     def publications(self) -> list[Publication]:
-        """Where results were published."""
+        """List publications of results."""
 
     def config_names(self) -> list[str]:
         """The names of the stored training configs, in order; none is read."""
@@ -100,7 +100,7 @@ class Reading(Protocol):
 
 
 class Owners(Protocol):
-    """Who works on a step, and who waits for its result."""
+    """Owners of steps, and those who wait for results."""
 
     def lock(
         self, key: str, generation: int, lost: Callable[[str], None] | None = None
@@ -112,7 +112,7 @@ class Owners(Protocol):
         """
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether a process owns a step's generation now; asking does not keep others from owning it."""
+        """True if a process owns a step's generation now; asking does not keep others from owning it."""
 
     def disown(self, finished: Collection[tuple[str, int]]) -> None:
         """Remove what owners of finished steps (key, generation) left who were killed before they could.
@@ -124,11 +124,11 @@ class Owners(Protocol):
         """Be counted among those who want a step's result, until the end of the block or of the process."""
 
     def waiters(self, key: str, generation: int) -> int:
-        """How many want a step's result now."""
+        """Count those that want a step's result now."""
 
 
 class Store(Reading, Protocol):
-    """Where finished steps live: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
+    """A home of finished steps: blobs by SHA-256, manifests by key and generation, refs, logs, checkpoints.
 
     Nothing is ever replaced: of two writers of the same thing the second finds the first's. All methods raise
     StoreError (a message for people) when the store cannot be read or written, StoreUnreachable when that may
@@ -151,7 +151,7 @@ class Store(Reading, Protocol):
 
     @property
     def owners(self) -> Owners:
-        """Who works on a step, one at a time, and who waits for its result."""
+        """Owners of steps, one at a time, and those who wait for results."""
 
     # Logs: parts that are written once, in order
     def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Who reads a step's log while it grows: meanwhile its worker stores it in small parts."""
+"""Readers of a step's log while it grows: meanwhile its worker stores it in small parts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def reading(store: Store, key: str, generation: int) -> Iterator[None]:
 
 
 def is_read(store: Store, key: str, generation: int) -> bool:
-    """Whether anybody reads a step's log now, as far as is known."""
+    """True if anybody reads a step's log now, as far as is known."""
     with suppress(StoreError):
         return store.owners.waiters(_log(key), generation) > 0
     return False
 
 
 def _log(key: str) -> str:
-    """What readers of a log wait for: no step has such a key."""
+    """Return the key that readers of a log wait for: no step has such a key."""
     return f"{key}-log"

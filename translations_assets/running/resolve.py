@@ -1,4 +1,4 @@
-"""Which result counts for a step: one that is given, else what the store has under its key and has whole.
+"""The result that counts for a step: one that is given, else the store's under its key, if whole.
 
 A result that was lost is told from one that was never made: the store has no manifest of either. What cannot
 be repeated byte by byte is not made again unasked, when its manifest was damaged or deleted. What the garbage
@@ -26,7 +26,7 @@ RUNS = 20  # newest runs whose records are read
 
 
 class LostResults:
-    """What is lost of the results of a partition, given by the names that its refs have (`ref_partitions`).
+    """Lost results of a partition, given by the names that its refs have (`ref_partitions`).
 
     Nothing is read before it is asked for a step that cannot be repeated and has no manifest.
     """
@@ -35,7 +35,7 @@ class LostResults:
         self._store, self._partitions = store, partitions
 
     def reason(self, step: Step, key: str) -> str:
-        """Why a step that has no manifest for its key is lost; empty when it is simply to be made."""
+        """Explain why a step without a manifest for its key is lost; empty when it is simply to be made."""
         if step.repeatable:
             return ""
         if self._store.has_damaged(key):
@@ -67,7 +67,7 @@ class LostResults:
         }
 
     def _is_missing(self, key: str, generation: int) -> bool:
-        """Whether the garbage collector has nothing to do with it; that may put it back at this moment."""
+        """True if the garbage collector has nothing to do with it; that may put it back at this moment."""
         is_retired = self._store.read_retired(key, generation) is not None
         return not is_retired and self._store.generation(key, generation) is None
 
@@ -77,7 +77,7 @@ Outputs: TypeAlias = "Callable[[Step], Mapping[str, Blob] | None]"  # of a step,
 
 @dataclass(frozen=True)
 class Resolved:
-    """What counts for a step, and why.
+    """The result that counts for a step, and the reason.
 
     cached   `manifest` does
     run      nothing does: it is to be made, as `generation`; the store may have lost files of `manifest`
@@ -129,7 +129,7 @@ class Resolver:
         return None if manifest is None or _unnamed(step, manifest) else manifest
 
     def resolve(self, step: Step, outputs: Outputs) -> Resolved:
-        """What counts for a step, given the outputs of the steps before it.
+        """Resolve a step's result, given the outputs of the steps before it.
 
         >>> [resolver.resolve(graph.step(label), lambda step: None).status for label in ("write-a", "join")]
         ['run', 'unknown']
@@ -179,7 +179,7 @@ def _unnamed(step: Step, manifest: Manifest) -> list[str]:
 
 
 def _effort(manifest: Manifest) -> str:
-    """What making a result took, for people: `3.2 h on 4 GPUs`."""
+    """Describe the effort of making a result, for people: `3.2 h on 4 GPUs`."""
     gpus = manifest.provenance.worker.gpus if manifest.provenance.worker else 0
     machine = f" on {gpus} GPU{'s' * (gpus != 1)}" if gpus else ""
     seconds = manifest.usage.all_seconds

@@ -1,4 +1,4 @@
-"""What the engine asks of a runner, and waiting for the result of a step that another worker owns."""
+"""The runner as the engine uses it, and waiting for the result of a step that another worker owns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Submission:
 
 
 class Runner(Protocol):
-    """Where steps run. Slots (CPU, GPU) are handed out by the runner; an attempt waits for them."""
+    """A runner of steps. It hands out slots (CPU, GPU); an attempt waits for them."""
 
     def run(self, submission: Submission) -> Work[Outcome]:
         """One attempt, until its end, as work that costs no thread while it waits; many go on at once.
@@ -72,7 +72,7 @@ def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None
 
 
 def _for_whom(submission: Submission) -> str:
-    """Who makes the step, and how far that has come, as far as it saves what it can go on from."""
+    """Name the maker of the step, and its progress, as far as it saves points to resume from."""
     step, store = submission.job.step, submission.store
     run = begun_by_runs(store, submission.job.provenance.run).get(step)
     saved = newest_save(store, *step) if submission.job.resumable else ""

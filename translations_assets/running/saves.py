@@ -1,4 +1,4 @@
-"""What unfinished steps have saved, for people. Imports nothing that takes long."""
+"""Saved progress of unfinished steps, for people. Imports nothing that takes long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COUNTED = re.compile(r"(update|rows)-0*(\d+)$")  # how the names of checkpoint 
 
 
 def newest_save(store: Reading, key: str, generation: int) -> str:
-    """What an unfinished step has saved last, from which it goes on: `update 600`; empty for nothing."""
+    """Return the last save of an unfinished step, from which it resumes: `update 600`; empty for none."""
     for name in store.checkpoints(key, generation)[-1:]:
         found = _COUNTED.search(name)
         return f"{found[1]} {int(found[2]):,}" if found else name

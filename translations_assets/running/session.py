@@ -182,7 +182,7 @@ class Session:
             self._reasons[step.label] = reason
 
     def reason(self, step: Step) -> str:
-        """Why this run has made a step; empty where that is not known, or not yet."""
+        """Explain why this run has made a step; empty where that is not known, or not yet."""
         return self._reasons.get(step.label, "")
 
     def resolver(self) -> Resolver:
@@ -191,7 +191,7 @@ class Session:
         return Resolver(self.store, self.keys, lost, self.fixed, self._repeats, self.options.repair)
 
     def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
-        """Whether a step runs although cached: its stage is to be repeated, and this run has not done so."""
+        """True if a step runs although cached: its stage is to be repeated, and this run has not done so."""
         if step.stage not in self.repeat or manifest is None:
             return step.stage in self.repeat
         return not (manifest.key in self._made or manifest.provenance.run in self.continues)
@@ -208,11 +208,11 @@ class Session:
         return inputs
 
     def is_spent(self, step: Step) -> bool:
-        """Whether a step's files are not needed: all that is made from them is whole."""
+        """True if a step's files are not needed: all that is made from them is whole."""
         return self._spent.get(step, False)
 
     def plan(self, steps: Iterable[Step]) -> Plan:
-        """What the run of steps, given with all upstream steps in running order, would do."""
+        """Plan the run of steps, given with all upstream steps in running order."""
         return make_plan(
             steps, self.keys, self.store, self.repeat, self.fixed, self.options.repair, self.ref_partitions
         )
@@ -333,7 +333,7 @@ class Session:
         )
 
     def _refs(self, stage: str) -> list[Ref]:
-        """What the stage last was, newest first; with overrides, only what it was with the same."""
+        """List the stage's refs, newest first; with overrides, only those with the same."""
         return self.store.refs(self.space, self.ref_partition, stage)
 
     def _find(self, steps: Collection[Step]) -> dict[Step, Manifest]:

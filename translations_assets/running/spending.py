@@ -1,4 +1,4 @@
-"""What attempts cost while they run: told when the budget leaves no more, and ended where it is hard."""
+"""Cost of attempts while they run: reported when the budget is used up, and ended where it is hard."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Spending:
         self._ended: dict[Step, str] = {}
 
     def stop_of(self, step: Step) -> threading.Event:
-        """What ends an attempt that is to begin: the run's end, or its own."""
+        """Return the event that ends an attempt that is to begin: the run's end, or its own."""
         if not (self._budget and self._budget.is_hard):
             return self._cancel
         stop = self._stops[step] = threading.Event()
@@ -33,7 +33,7 @@ class Spending:
         return stop
 
     def why_ended(self, step: Step) -> str:
-        """Why an attempt was ended for what it costs; empty for one that was not."""
+        """Explain why an attempt was ended for its cost; empty for one that was not."""
         return self._ended.pop(step, "")
 
     def look(self, now: float) -> bool:

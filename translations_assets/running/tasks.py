@@ -107,7 +107,7 @@ class Tasks(Generic[K, T]):
         return max(0.0, self._due[0][0] - self._clock.monotonic()) if self._due else 60.0
 
     def _counts(self, entry: tuple[float, int, _Task[K, T]]) -> bool:
-        """Whether a task still waits for that moment: it may have been woken, or have ended."""
+        """True if a task still waits for that moment: it may have been woken, or have ended."""
         due, _, task = entry
         return task in self._tasks and not task.busy and due == task.due
 

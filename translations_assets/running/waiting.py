@@ -32,7 +32,7 @@ class WaitingSteps:
 
     @property
     def may_be_ready(self) -> bool:
-        """Whether some may have got all that they wait for."""
+        """True if some may have got all that they wait for."""
         return bool(self._looked_at)
 
     def take(self, most: int) -> list[Step]:

@@ -26,7 +26,7 @@ PRIORS_SAMPLE = 1_000_000  # pairs, which eflomal holds in memory all at once
 def learn_priors(
     config: TrainingConfig, label: str, corpus: Corpus, sample_size: int = PRIORS_SAMPLE
 ) -> Output:
-    """What a sample of a corpus tells of how its words are linked, with which its parts are aligned."""
+    """Learn from a sample of a corpus how its words are linked; its parts are aligned with that."""
     learned = step(
         "pipeline.alignments.priors",
         label=label,

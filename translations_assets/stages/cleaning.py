@@ -196,7 +196,7 @@ def clean_mono_dataset(side: str, lang: str, mono: Mono, identifying: Identifyin
 
 
 def max_tokens(spoken: Language) -> int:
-    """How long a line of monolingual text may be: in words, or characters where there are no spaces."""
+    """The longest line of monolingual text: in words, or characters where there are no spaces."""
     counted = spoken.spaced or spoken.iso639_1 in CHARACTERS_COUNT
     return MAX_TOKENS if counted else MAX_CHARACTERS
 
@@ -244,7 +244,7 @@ def _bare_name(dataset: Dataset) -> str:
 
 
 def pattern_files(filters: Sequence[RepoFile]) -> Sequence[RepoFile]:
-    """The files of frequent patterns that filter files name; they stand next to the default one."""
+    """The files of frequent patterns that filter files name; they are next to the default one."""
     names = (given.rpartition("/")[2] for given in _parameters(filters, "PATTERN_FILE"))
     return [RepoFile(f"{FILTERS}/{name}") for name in dict.fromkeys(names)]
 
@@ -255,7 +255,7 @@ def model_name(filters: Sequence[RepoFile]) -> str:
 
 
 def needs_opuscleaner(filters: Sequence[RepoFile]) -> bool:
-    """Whether filter files have filters that only OpusCleaner itself has."""
+    """True if filter files have filters that only OpusCleaner itself has."""
     return not FAST.issuperset(entry["filter"] for file in filters for entry in _entries(file))
 
 

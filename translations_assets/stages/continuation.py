@@ -27,23 +27,23 @@ HUB = "https://huggingface.co/"
 
 
 def distils(config: TrainingConfig) -> bool:
-    """Whether the student's text is made here; all that leads to it is left out where it is fetched."""
+    """True if the student's text is made here; where it is fetched, all that leads to it is left out."""
     return config.continuation.corpora.distillation is None
 
 
 def trains_teachers(config: TrainingConfig) -> bool:
-    """Whether teachers are trained; back-translations and most alignments are made for that alone."""
+    """True if teachers are trained; back-translations and most alignments are made for that alone."""
     teacher = config.continuation.models.teacher
     return distils(config) and not (teacher and teacher.mode == "use")
 
 
 def back_translates(config: TrainingConfig) -> bool:
-    """Whether monolingual target text is translated back here."""
+    """True if monolingual target text is translated back here."""
     return trains_teachers(config) and config.continuation.corpora.backtranslations is None
 
 
 def has_split_vocabulary(config: TrainingConfig) -> bool:
-    """Whether each side has a vocabulary of its own; one file that is given for both is joint."""
+    """True if each side has a vocabulary of its own; one file that is given for both is joint."""
     vocab = config.continuation.vocab
     return config.experiment.spm_vocab_split and not (vocab and vocab.src == vocab.trg)
 

@@ -95,7 +95,7 @@ def merge_corpus(
 
 @stage(group="corpus", formerly=("corpus-merge-devset",))
 def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus], dataset_test: list[Corpus]) -> Corpus:
-    """The validation set, without any line that stands in a test set."""
+    """The validation set, without any line of a test set."""
     limit = config.experiment.dev_max_sentences
     return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
 

@@ -1,4 +1,4 @@
-"""What stages say of themselves in their code, whatever the training config: scripts, machines.
+"""Facts about stages that stand in their code, whatever the training config: scripts, machines.
 
 A stage's steps depend on the config, and definitions are made before any is read. The names of scripts and of
 worker classes stand as constants in the stage's function and in the functions of this package that it calls.

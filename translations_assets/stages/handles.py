@@ -1,4 +1,4 @@
-"""What stages hand to each other: handles to files that steps will produce, and the names of such files."""
+"""Handles that stages pass to each other, to files that steps will produce, and the names of such files."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class _OfDataset:
 
     @property
     def name(self) -> str:
-        """What scripts call the dataset; empty when it is none."""
+        """The dataset's name in scripts; empty when there is none."""
         return self.dataset.known_as if self.dataset else ""
 
     @property
     def short_name(self) -> str:
-        """What the config calls the dataset, for labels and thresholds; empty when it is none."""
+        """The dataset's name in the config, for labels and thresholds; empty when there is none."""
         return self.dataset.short_name if self.dataset else ""
 
 
@@ -80,7 +80,7 @@ class Mono(_OfDataset):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model, by the name that it has in results, makes of a test set.
+    """A model's results on a test set; the model has its name in results.
 
     mozillas        how the names of its results in Mozilla's layout begin; empty where none are wanted
     spbleu_model    what spBLEU cuts texts by, and what COMET gives to each line, where the config names them
@@ -101,7 +101,7 @@ class Evaluation:
 
 
 def mozillas_name(config: TrainingConfig, test: Corpus, translator: str, model: str) -> str:
-    """How the names of a model's results on a test set begin in Mozilla's layout.
+    """The beginning of the names of a model's results on a test set in Mozilla's layout.
 
     Its translator of exported students is the engine in Firefox, `bergamot`.
     """
@@ -109,7 +109,7 @@ def mozillas_name(config: TrainingConfig, test: Corpus, translator: str, model: 
 
 
 def aliases(texts: Sequence[Corpus | Mono]) -> dict[str, str]:
-    """What scripts call a dataset → what people do, of texts whose datasets have an alias or are files."""
+    """Map names of datasets in scripts to people's, for datasets with an alias or from files."""
     named = [text for text in texts if text.dataset and (text.dataset.alias or text.dataset.number)]
     return {text.name: text.short_name for text in named}
 

@@ -58,7 +58,7 @@ class Identifying:
 
     @property
     def always(self) -> bool:
-        """Whether models are believed however unsure they are, as upstream does with its models."""
+        """True if models are believed however unsure they are, as upstream does with its models."""
         return self._choice == FASTTEXT
 
     def of_pairs(self, spoken: Language, named: str) -> Identification:
@@ -102,7 +102,7 @@ class Identifying:
 
 @cache
 def letters(language: Language) -> str:
-    """What bytes may not spell: SIGNS, the script's marks, and letters, of which scripts know the capitals.
+    """Characters that bytes may not spell: SIGNS, the script's marks, and letters; scripts know the capitals.
 
     The letters are those of all languages of the script, for names of the neighbours'; in LARGE scripts
     the language's own, among them two or three thousand ideographs, but none of Hangul's 11,172 syllables.
@@ -127,7 +127,7 @@ def _table() -> Mapping[str, str]:
 
 
 def _is_beyond_bmp(alphabet: str) -> bool:
-    """Whether an alphabet may have characters beyond U+FFFF; to look through those takes long."""
+    """True if an alphabet may have characters beyond U+FFFF; looking through those takes long."""
     return "\\U" in alphabet or max(alphabet) > "\uffff"
 
 

@@ -1,4 +1,4 @@
-"""What evaluations do besides, where the config names it: metrics that need a model, and paragraphs."""
+"""Metrics of evaluations that only some configs name: those that need a model, and of paragraphs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _spbleu(config: TrainingConfig, model: Output, evaluation: Evaluation) -> No
 
 
 def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluation: Evaluation) -> Output:
-    """What the model gives to each line."""
+    """Add the step that gives each line the model's score."""
     test = evaluation.test
     scored = step(
         "pipeline.eval.comet",

@@ -75,7 +75,7 @@ def check_train_vocab(
     dataset_devtest: list[Corpus],
     dataset_test: list[Corpus],
 ) -> None:
-    """How much of the corpus and of dev and test sets the vocabularies cover, and how they cut upper case."""
+    """Measure the vocabularies' coverage of corpus, dev and test sets, and their pieces for upper case."""
     src, trg = config.experiment.src, config.experiment.trg
     # Without the variants that ask for the unusual, such as upper case.
     held_out = [one for one in dataset_devtest + dataset_test if not parse_dataset(one.name).augmentation]
@@ -113,7 +113,7 @@ def _cases(config: TrainingConfig) -> dict[str, Arg]:
 
 @stage(group="checks", checks="train_teacher")
 def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merge_devset: Corpus) -> None:
-    """What the teachers together make of the dev set, before they translate everything."""
+    """Translate the dev set with all teachers together, before they translate everything."""
     if not train_teacher:
         return
     step(
@@ -185,7 +185,7 @@ def check_alignments_student(config: TrainingConfig, alignments_student: Aligned
 
 @stage(group="checks", checks="export")
 def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[Corpus]) -> None:
-    """Whether the exported files load and translate."""
+    """Load the exported files, and translate with them."""
     step(
         "pipeline.checks.exported",
         label=f"check-export-{config.pair}",
@@ -203,7 +203,7 @@ def check_evaluate_student(
     evaluate_teacher: list[Evaluation],
     evaluate_teacher_ensemble: list[Evaluation],
 ) -> None:
-    """Whether the student differs from the teachers by more than chance."""
+    """Test whether the student differs from the teachers by more than chance."""
     _compare(config, evaluate_student, evaluate_teacher_ensemble or evaluate_teacher)
 
 
@@ -214,7 +214,7 @@ def check_evaluate_finetuned_student(
     evaluate_teacher: list[Evaluation],
     evaluate_teacher_ensemble: list[Evaluation],
 ) -> None:
-    """Whether the finetuned student differs from the teachers by more than chance."""
+    """Test whether the finetuned student differs from the teachers by more than chance."""
     _compare(config, evaluate_finetuned_student, evaluate_teacher_ensemble or evaluate_teacher)
 
 
@@ -224,7 +224,7 @@ def check_evaluate_quantized(
     evaluate_quantized: list[Evaluation],
     evaluate_finetuned_student: list[Evaluation],
 ) -> None:
-    """Whether the quantised student differs from the finetuned one by more than chance."""
+    """Test whether the quantised student differs from the finetuned one by more than chance."""
     _compare(config, evaluate_quantized, evaluate_finetuned_student)
 
 
@@ -234,7 +234,7 @@ def check_evaluate_exported(
     evaluate_exported: list[Evaluation],
     evaluate_finetuned_student: list[Evaluation],
 ) -> None:
-    """Whether the exported student, in Firefox's engine, differs from the finetuned by more than chance."""
+    """Test whether the student in Firefox's engine differs from the finetuned one by more than chance."""
     _compare(config, evaluate_exported, evaluate_finetuned_student)
 
 
@@ -242,7 +242,7 @@ def check_evaluate_exported(
 def check_final_evaluation(
     config: TrainingConfig, evaluate_exported: list[Evaluation], final_evaluation: list[Evaluation]
 ) -> None:
-    """Whether the exported student differs from the released model, and others, by more than chance."""
+    """Test whether the exported student differs from the released model, and others, by more than chance."""
     _compare(config, evaluate_exported, final_evaluation, "check-final")
 
 

@@ -60,7 +60,7 @@ def quantize(
 
 @stage(group="release")
 def export(config: TrainingConfig, quantize: Model) -> Folder:
-    """What Firefox's engines and translateLocally load; compressed, too, for Remote Settings."""
+    """The model as Firefox's engines and translateLocally load it; compressed, too, for Remote Settings."""
     src, trg = config.experiment.src, config.experiment.trg
     pair, split = f"{src}{trg}", has_split_vocabulary(config)
     vocabularies = ["srcvocab", "trgvocab"] if split else ["vocab"]

@@ -1,4 +1,4 @@
-"""What is trained: the vocabulary, the backwards model, the teachers, the student."""
+"""Stages that train: the vocabulary, the backwards model, the teachers, the student."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Artifacts(Generic[P]):
         return data
 
     def has_blob(self, blob: Blob) -> bool:
-        """Whether the contents are there, with the right size (the digest is not computed)."""
+        """True if the contents are there, with the right size (the digest is not computed)."""
         return self.files.size(self.blob_file(blob.digest)) == blob.size
 
     def quarantine(self, blob: Blob, reason: str) -> None:
@@ -84,7 +84,7 @@ class Artifacts(Generic[P]):
         self.files.set_aside(self.blob_file(blob.digest), reason)
 
     def blob_file(self, digest: str) -> P:
-        """Where contents stand, when they are there."""
+        """Return the path of contents that are there."""
         return self.files.at("blobs", digest[:2], digest)
 
     def blob_shards(self) -> list[P]:
@@ -105,7 +105,7 @@ class Artifacts(Generic[P]):
         )
 
     def _found(self, blob: Blob) -> bool:
-        """Whether the contents are there, whole; touched, so that they are not collected before their use."""
+        """True if the contents are there, whole; touched, so that they are not collected before their use."""
         path = self.blob_file(blob.digest)
         with self.files.using_contents():
             size = self.files.touch(path)
@@ -148,7 +148,7 @@ class Artifacts(Generic[P]):
         return None
 
     def has_damaged(self, key: str) -> bool:
-        """Whether a manifest of the step was damaged and put aside."""
+        """True if a manifest of the step was damaged and put aside."""
         return any(name.startswith(f"{key}.") for name in self.files.names(self.files.at("quarantine")))
 
     def generation(self, key: str, number: int) -> Manifest | None:
@@ -254,7 +254,7 @@ class Artifacts(Generic[P]):
             return None
 
     def manifest_file(self, key: str, number: int) -> P:
-        """Where a manifest stands, when it is there."""
+        """Return the path of a manifest that is there."""
         return self.files.at("steps", key[:2], key, f"{number}.json")
 
     def _step_folder(self, key: str) -> P:

@@ -1,4 +1,4 @@
-"""What a step stores before it is finished: logs of its attempts, and checkpoint sets.
+"""Files that a step stores before it is finished: logs of its attempts, and checkpoint sets.
 
 logs/<key>/<generation>.<attempt>/<part>  written once, in order; each begins with a line that has its SHA-256
 checkpoints/<key>/<generation>/<set>/     files, and last a manifest of them
@@ -83,7 +83,7 @@ class Logs(Generic[P]):
                     yield encoding.original(name), int(generation), int(attempt)
 
     def log_folder(self, key: str, generation: int, attempt: int) -> P:
-        """Where a log stands, when there is one."""
+        """Return the folder of a log that is there."""
         return self.files.at("logs", key, f"{generation}.{attempt}")
 
 
@@ -155,7 +155,7 @@ class Checkpoints(Generic[P]):
             last = stored
 
     def wrong_in_set(self, stored: P) -> str:
-        """What is wrong with a stored set; nothing with one whose writer was killed, as it does not count."""
+        """Describe the damage of a stored set; empty if its writer was killed, as it does not count."""
         data = self.files.read(stored / SET_MANIFEST)
         if data is None:
             return ""
@@ -172,7 +172,7 @@ class Checkpoints(Generic[P]):
         return ""
 
     def _newest_files(self, key: str, generation: int) -> dict[str, tuple[P, Digests]]:
-        """Where the files of the newest set stand, as far as its manifest can be read."""
+        """Locate the files of the newest set, as far as its manifest can be read."""
         whole = [stored for stored, whole in self._stored_sets(key, generation).items() if whole]
         with suppress(*encoding.MALFORMED):
             for stored in whole[-1:]:
@@ -261,7 +261,7 @@ def _age(stored: PurePath) -> tuple[str, int]:
 
 
 def _described(digests: Digests) -> dict[str, Any]:
-    """What the manifest of a set says of a file."""
+    """Describe a file in the manifest of a set."""
     return {**vars(digests.blob), **({"crc32c": digests.crc32c} if digests.crc32c else {})}
 
 

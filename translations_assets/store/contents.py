@@ -35,7 +35,7 @@ class Digests(NamedTuple):
 
 
 class NotPlainError(OSError):
-    """A symbolic link, a folder, a pipe … stands where a file should."""
+    """A symbolic link, a folder, a pipe … is in the location of a file."""
 
 
 def changed(path: Path) -> StoreError:
@@ -58,7 +58,7 @@ def open_plain(path: Path | str) -> int:
 
 
 def make_durable(path: Path) -> None:
-    """Have a file's contents, or a folder's entries, stand after a power cut. Raises OSError."""
+    """Make a file's contents, or a folder's entries, survive a power cut. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

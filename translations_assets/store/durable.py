@@ -9,7 +9,7 @@ from translations_assets.store.records import Records
 
 
 class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
-    """A `Store` that is looked after by `gc` and `verify`; see `running.protocols.Store`."""
+    """A `Store` that `gc` and `verify` maintain; see `running.protocols.Store`."""
 
     look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
     rewrite_seconds = 0.0
@@ -22,5 +22,5 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
         return str(self.files)
 
     def exists(self) -> bool:
-        """Whether anything was ever stored here."""
+        """True if anything was ever stored here."""
         return any(name in self.files.folders for name in self.files.names(self.files.root))

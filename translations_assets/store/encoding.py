@@ -1,4 +1,4 @@
-"""How names and contents are written in a store.
+"""Encoding of names and contents in a store.
 
 A name becomes one safe file name, whatever people put into keys, partitions, spaces and run ids. Contents
 carry their own SHA-256, so that torn or flipped ones are never taken for whole ones: JSON objects as their

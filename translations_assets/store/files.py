@@ -61,7 +61,7 @@ class Files:
         return str(self.root)
 
     def names(self, folder: Path | str) -> list[str]:
-        """What a folder holds, in no order; nothing when it does not exist, is a file, or behind a link."""
+        """List a folder, in no order; empty when it does not exist, is a file, or behind a link."""
         with self.store_errors("list", folder):
             try:
                 return [] if first_link(self.root, folder) else os.listdir(folder)
@@ -89,7 +89,7 @@ class Files:
                 yield Path(parent) / name
 
     def entries(self, folder: Path) -> Iterator[Entry]:
-        """What a folder holds, in no order; what is removed meanwhile may be left out."""
+        """Yield the entries of a folder, in no order; files removed meanwhile may be left out."""
         with self.store_errors("list", folder):
             if first_link(self.root, folder):
                 return
@@ -112,7 +112,7 @@ class Files:
         return found.st_size if found else None
 
     def modified(self, path: Path) -> int:
-        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist."""
+        """Return the time a file was last written (or, by `replace`, first), in ns; 0 when there is none."""
         found = self._stat(path)
         return found.st_mtime_ns if found else 0
 
@@ -220,7 +220,7 @@ class Files:
         self._durable.add(folder)
 
     def _check_own(self, path: Path | str) -> None:
-        """Raise StoreError when a path leads out of the store: what stands there is nothing of ours."""
+        """Raise StoreError when a path leads out of the store: files there are not ours."""
         if link := first_link(self.root, os.path.dirname(path)):
             raise StoreError(
                 f"The store {self.root} touches nothing behind {link}, which is a symbolic link. Remove it."
@@ -308,7 +308,7 @@ class Files:
         return _StoreErrors(self, doing, path)
 
     def trouble(self, doing: str, error: OSError) -> StoreError:
-        """What to raise when the store could not do something: StoreUnreachable when that may pass."""
+        """Make the error for an operation that failed: StoreUnreachable when that may pass."""
         self.check()
         kind = StoreUnreachable if error.errno in _AWAY else StoreError
         return kind(_explain(self.root, doing, error))

@@ -55,7 +55,7 @@ class Share:
 
 @dataclass
 class Collected:
-    """What was freed, or would be.
+    """Files that were freed, or would be.
 
     stages   of each stage, how many artifacts are no longer kept, and the bytes of contents that are freed
     rest     the same for files of other kinds: logs, checkpoint sets, quarantine, refs, runs
@@ -99,7 +99,7 @@ def collect(store: DurableStore[P], rules: Rules, *, delete: bool) -> Collected:
 
 
 class _Facts(NamedTuple):
-    """What is remembered of a manifest: digests of its outputs, of its code and config, of its inputs."""
+    """Facts about a manifest: digests of its outputs, of its code and config, of its inputs."""
 
     stage: str
     outputs: tuple[bytes, ...]
@@ -109,7 +109,7 @@ class _Facts(NamedTuple):
 
 @dataclass(frozen=True)
 class _Roots(Generic[P]):
-    """What records keep: manifests, contents that refs name, and what the rules say of the rest."""
+    """Things kept by records: manifests, contents that refs name, and what the rules say of the rest."""
 
     manifests: set[Id]
     contents: set[bytes]
@@ -223,7 +223,7 @@ class _Collection(Generic[P]):
                 self.store.restore(*name)
 
     def _held(self, roots: _Roots[P]) -> set[Id]:
-        """What new runs do not find any more, but may have been found by one that goes on."""
+        """Find files that new runs no longer use, but that a run in progress may have resolved."""
         running = roots.retention.running.values()
         first = min(running, default=float("inf")) - _CLOCKS_SECONDS
         now = time.time()

@@ -108,7 +108,7 @@ class LocalFiles(Files):
                 return NO_FILE
 
     def is_whole(self, path: Path, digests: Digests) -> bool | None:
-        """Whether a file has its contents: it is read."""
+        """True if a file has its contents: it is read."""
         found = self.digest(path)
         return None if found is None else found == digests.blob
 
@@ -175,7 +175,7 @@ class Ownership:
                 release(path, descriptor)
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether a process owns a step's generation now."""
+        """True if a process owns a step's generation now."""
         path = self._lock_file(key, generation)
         with self._files.store_errors("look at", path):
             held = is_held(path)
@@ -202,7 +202,7 @@ class Ownership:
             release(path, descriptor)
 
     def waiters(self, key: str, generation: int) -> int:
-        """How many want a step's result now."""
+        """Count those that want a step's result now."""
         folder = self._files.at("tmp")
         names = [name for name in self._files.names(folder) if name.endswith(_waiter(key, generation))]
         return sum(map(self._is_held, (folder / name for name in names)))
@@ -211,7 +211,7 @@ class Ownership:
         return self._files.at("locks", f"{key}.{generation}")
 
     def _is_held(self, path: Path) -> bool:
-        """Whether a lock file is held; one that is not is removed."""
+        """True if a lock file is held; one that is not is removed."""
         with self._files.store_errors("lock", path):
             descriptor = acquire(path)
         if descriptor is not None:
@@ -220,7 +220,7 @@ class Ownership:
 
 
 def _waiter(key: str, generation: int) -> str:
-    """How the names of the files end that those hold who want a step's result."""
+    """Return the end of the names of files that are held by those who want a step's result."""
     return safe(f"-waits-for-{key}.{generation}")
 
 

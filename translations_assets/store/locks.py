@@ -32,7 +32,7 @@ def acquire(path: Path) -> int | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process holds a lock file alone; nothing is made.
+    """True if a process holds a lock file alone; nothing is made.
 
     A process that tries to acquire it in that very moment is refused: two that ask do not see each other.
     """

@@ -1,4 +1,4 @@
-"""What the parts of a store that are alike everywhere are made of: named files, in a folder or a bucket."""
+"""The medium of a store: named files, in a folder or a bucket."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class Medium(Protocol[P]):
-    """Files that stand under their names whole or not at all; see `files.Files` for a folder's.
+    """Files that exist under their names whole or not at all; see `files.Files` for a folder's.
 
     A path need not be one of this machine: only the medium that made it with `at` opens it. Every method
     raises StoreError, StoreUnreachable when what is wrong may pass.
@@ -51,13 +51,13 @@ class Medium(Protocol[P]):
     folders: Collection[str]  # the names of all folders (and files) that a store makes at its root
 
     def __str__(self) -> str:
-        """Where it is, for people."""
+        """The location, for people."""
 
     def at(self, *names: str) -> P:
         """A path below the root; each name becomes one safe file name."""
 
     def names(self, folder: P | str) -> list[str]:
-        """What a folder holds, in no order; nothing when it does not exist."""
+        """List a folder, in no order; empty when it does not exist."""
 
     def entries(self, folder: P) -> Iterator[Entry]:
         """The files in a folder, in no order; what is removed meanwhile may be left out."""
@@ -72,7 +72,7 @@ class Medium(Protocol[P]):
         """A file's size in bytes, None when it does not exist."""
 
     def modified(self, path: P) -> int:
-        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist.
+        """Return the time a file was last written (or, by `replace`, first), in ns; 0 when there is none.
 
         Of a folder, when something in it was, about.
         """
@@ -127,7 +127,7 @@ class Medium(Protocol[P]):
 
     # Contents
     def measure(self, source: Path) -> Digests:
-        """What `send` compares of a file of this machine."""
+        """Compute the digests of a file of this machine, by which `send` compares."""
 
     def send(self, source: Path, path: P, digests: Digests) -> bool:
         """Make a file with the contents of one of this machine; False when the name is taken.
@@ -148,7 +148,7 @@ class Medium(Protocol[P]):
         """Digest and size of a file, read again; None when it does not exist."""
 
     def is_whole(self, path: P, digests: Digests) -> bool | None:
-        """Whether a file of the right size has its contents, as cheaply as is safe; None if it is missing."""
+        """True if a file of the right size has its contents, as cheaply as is safe; None if it is missing."""
 
     def mark_time(self) -> int:
         """A time in ns by the clock of the files' times.
@@ -173,7 +173,7 @@ def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:
 
 
 def aside(files: Medium[P]) -> str:
-    """What becomes of a damaged file, for people."""
+    """Return the treatment of a damaged file, in words for people."""
     return "left there, as the store is only read" if files.read_only else "put aside in quarantine/"
 
 

@@ -42,7 +42,7 @@ class OverlayStore:
         self.add_publication = own.add_publication
 
     def exists(self) -> bool:
-        """Whether anything was ever stored in either."""
+        """True if anything was ever stored in either."""
         return self.own.exists() or self.base.exists()
 
     # Blobs
@@ -55,7 +55,7 @@ class OverlayStore:
         return self._holder(blob).read_blob(blob)
 
     def has_blob(self, blob: Blob) -> bool:
-        """Whether one of the two has the contents, with the right size."""
+        """True if one of the two has the contents, with the right size."""
         return self.own.has_blob(blob) or self.base.has_blob(blob)
 
     def _holder(self, blob: Blob) -> Reading:
@@ -68,7 +68,7 @@ class OverlayStore:
         return base if base and (own is None or base.generation > own.generation) else own
 
     def has_damaged(self, key: str) -> bool:
-        """Whether a manifest of the step was damaged and put aside, in either."""
+        """True if a manifest of the step was damaged and put aside, in either."""
         return self.own.has_damaged(key) or self.base.has_damaged(key)
 
     def generation(self, key: str, number: int) -> Manifest | None:
@@ -130,7 +130,7 @@ class OverlayStore:
 
     # Runs and pasted configs
     def read_run(self, run: str) -> RunRecord | None:
-        """What a run stored."""
+        """Read a run's record."""
         record = self.own.read_run(run)
         return self.base.read_run(run) if record is None else record
 
@@ -139,7 +139,7 @@ class OverlayStore:
         return list(dict.fromkeys([*self.own.runs(), *self.base.runs()]))
 
     def publications(self) -> list[Publication]:
-        """Where results were published, by whom ever."""
+        """List all publications of results."""
         return [*self.own.publications(), *self.base.publications()]
 
     def pin(self, run: str, reason: str) -> None:

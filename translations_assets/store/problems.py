@@ -1,4 +1,4 @@
-"""What is wrong with a store's files: which steps it concerns, what becomes of them, and what to do."""
+"""Problems of a store's files: the steps that they concern, the consequences, the remedy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Owner:
     repeatable: bool | None = None
 
     def remedy(self) -> str:
-        """What becomes of the step, and what to do."""
+        """Say what happens to the step, and the remedy."""
         train = f"translations train {self.partition or 'PARTITION'}"
         if self.role == "log":
             return "nothing is to do: its files are whole"

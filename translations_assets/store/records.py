@@ -77,7 +77,7 @@ class Records(Generic[P]):
         self.files.replace(self._run_path(run), encoding.seal(record.to_dict()))
 
     def read_run(self, run: str) -> RunRecord | None:
-        """What a run stored; None, with a warning, when that is damaged."""
+        """Read a run's record; None, with a warning, when it is damaged."""
         return self._read_record(self._run_path(run), RunRecord.from_dict)
 
     def remove_run(self, run: str) -> None:
@@ -134,7 +134,7 @@ class Records(Generic[P]):
             self.files.set_aside(path, encoding.DIFFERENT)
 
     def publications(self) -> list[Publication]:
-        """Where results were published, oldest first; damaged records are left out, with a warning."""
+        """List publications of results, oldest first; damaged records are left out, with a warning."""
         return sorted(self._all_of("publications", Publication.from_dict), key=lambda made: made.time)
 
     def _all_of(self, kind: str, parse: Callable[[dict[str, Any]], T]) -> list[T]:
@@ -181,12 +181,12 @@ class Records(Generic[P]):
 
 
 def _parse(path: PurePath, data: bytes | None, parse: Callable[[dict[str, Any]], T]) -> T | None:
-    """What a record says; None, with a warning when it is damaged."""
+    """Parse a record; None, with a warning when it is damaged."""
     return _unsealed(path, data, lambda sealed: parse(encoding.unseal(sealed)))
 
 
 def _unsealed(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -> T | None:
-    """What a file of the store says; None, with a warning when it is damaged."""
+    """Read a file of the store; None, with a warning when it is damaged."""
     try:
         return parse(data) if data is not None else None
     except encoding.MALFORMED as error:

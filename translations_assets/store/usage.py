@@ -1,4 +1,4 @@
-"""What each partition, and each of its variants, keeps in a store by its refs; and forgetting one."""
+"""Disk use of each partition, and each of its variants, by its refs; and forgetting one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Name = tuple[str, str]  # space, and partition with its variant: `en-eo.demo@3f2
 
 @dataclass(frozen=True)
 class Usage:
-    """What the refs of a partition in a space name.
+    """Files that the refs of a partition in a space name.
 
     partition  with `@` and a digest for a variant, which runs with `--set` make
     artifacts  that its refs name
@@ -48,7 +48,7 @@ class _Found:
 
 
 def usage(store: DurableStore[P]) -> list[Usage]:
-    """What each partition keeps, the largest first; names of variants stand beside their partitions'."""
+    """Measure each partition, the largest first; names of variants stand beside their partitions'."""
     found: dict[Name, _Found] = {}
     for refs in store.ref_files():
         for _, ref in refs:

@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class Verified:
-    """What was looked at, by kind of file, and what was found."""
+    """Number of files checked, by kind, and the problems found."""
 
     checked: Counter[str] = field(default_factory=Counter)
     hashed_bytes: int = 0
@@ -67,7 +67,7 @@ def verify(
 
 
 class _Verification(Generic[P]):
-    """One look at everything. `named` are the contents that must be there."""
+    """One pass over everything. `named` are the contents that must be there."""
 
     def __init__(
         self, store: DurableStore[P], sample: Sample, seed: int, progress: Progress, base: Reading | None

@@ -1,1 +1,1 @@
-"""What tools that track experiments show of a partition: TensorBoard's files, runs in Weights & Biases."""
+"""Results of a partition in tools that track experiments: TensorBoard's files, runs in Weights & Biases."""

@@ -1,4 +1,4 @@
-"""What is tracked of a partition: a run for each training, and one for its scores and its hours."""
+"""Tracked runs of a partition: one for each training, and one for its scores and its hours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLACE = ("kind", "update")  # of a point of a curve; the rest are its numbers
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """What a tool that tracks experiments calls a run.
+    """A run in a tool that tracks experiments.
 
     name     the training's label, or `scores`
     config   what it was made from
@@ -40,7 +40,7 @@ class TrackedRun:
 
 
 def tracked_runs(report: Report) -> list[TrackedRun]:
-    """What is to be tracked of what a report has found."""
+    """Make the tracked runs of a report."""
     return [*(_training(report, training) for training in report.trainings), _scores(report)]
 
 
@@ -57,7 +57,7 @@ def _training(report: Report, training: Training) -> TrackedRun:
 
 
 def _made_by(report: Report, label: str) -> dict[str, Any]:
-    """Where a result stands in the store, and what made it."""
+    """Return the location of a result in the store, and its origin."""
     made = report.results[label].manifest
     return {
         "partition": report.session.partition,

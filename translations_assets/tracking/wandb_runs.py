@@ -39,7 +39,7 @@ class Published(NamedTuple):
 
 
 def asked_mode(*, offline: bool = False) -> Mode | None:
-    """How runs are published: offline if asked so, else by wandb's own settings; None if they switch it off.
+    """Choose how to publish runs: offline on request, else by wandb's settings; None if those disable it.
 
     Raises TranslationsError when the library is missing, or the key that a server needs.
     """

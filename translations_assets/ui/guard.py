@@ -1,4 +1,4 @@
-"""What keeps other pages out of a web server of one's own machine.
+"""Guard that keeps other pages out of a web server of one's own machine.
 
 Any page that a browser shows can send requests to 127.0.0.1, and servers here ask for no name. No page can
 change what a browser says of a request's origin: `Host`, `Origin` (RFC 6454) and `Sec-Fetch-*` (Fetch
@@ -36,7 +36,7 @@ GUARDS = (Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS)), Middlewa
 
 
 def _is_foreign(scope: Scope) -> bool:
-    """Whether a page that is not the server's own sent this. Links from other pages may be followed."""
+    """True if a page that is not the server's own sent this. Links from other pages may be followed."""
     headers = Headers(scope=scope)
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2] != headers.get("host"):

@@ -1,4 +1,4 @@
-"""What our pages in Dagster's web server have in common: headers, a frame, and how to say what is wrong."""
+"""Common parts of our pages in Dagster's web server: headers, a frame, and errors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def page(
 
 
 def is_named(key: str, *numbers: str) -> bool:
-    """Whether these can be a step's key and numbers that count from 1: what is looked up in the store."""
+    """True if these can be a step's key and numbers that count from 1, to be looked up in the store."""
     return bool(_KEY.fullmatch(key)) and all(map(_NUMBER.fullmatch, numbers))
 
 
@@ -72,7 +72,7 @@ def complain(status: int, title: str, what_to_do: str) -> Response:
 
 
 def nothing_here(request: Request) -> Response:
-    """What stands below our pages' paths and is none of them; Dagster's own page would say nothing of it."""
+    """Answer for a path below our pages' that is none of them; Dagster's own page would say nothing of it."""
     return complain(
         404,
         "There is no such page.",

@@ -1,4 +1,4 @@
-"""Why an asset is stale, in Dagster's own mark: what has changed, in place of "a new data version"."""
+"""Reasons for a stale asset, in Dagster's own mark: the changes, in place of "a new data version"."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class NoMutationByGet:
 
 
 def _mutates_by_get(scope: Scope) -> bool:
-    """Whether this is a GraphQL mutation in a link, which a page needs no permission to follow."""
+    """True if this is a GraphQL mutation in a link, which a page needs no permission to follow."""
     if scope.get("method") not in ("GET", "HEAD") or not scope["path"].endswith("/graphql"):
         return False
     try:

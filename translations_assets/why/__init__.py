@@ -1,1 +1,1 @@
-"""What changed since a result was made, and where it came from."""
+"""Changes since a result was made, and its origin."""

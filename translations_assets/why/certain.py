@@ -1,4 +1,4 @@
-"""Which trainings behind steps that will run are certain to run, whatever their inputs become."""
+"""Trainings behind steps that will run, as far as they are certain to run, whatever their inputs become."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def settled(plan: Plan, keys: KeyMaker, history: History) -> Plan:
 
 
 def _may_be(parts: KeyParts, other: KeyParts) -> bool:
-    """Whether a key that is known in parts may turn out to be another one."""
+    """True if a key that is known in parts may turn out to be another one."""
     if replace(parts, inputs={}) != replace(other, inputs={}) or parts.inputs.keys() != other.inputs.keys():
         return False
     return all(digest in ("", other.inputs[path]) for path, digest in parts.inputs.items())

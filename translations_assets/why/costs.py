@@ -1,4 +1,4 @@
-"""What steps took with what that cost, in hours, money and energy."""
+"""Costs of finished steps, in hours, money and energy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spent:
 
 
 def spent_on(step: Needs, made: Manifest, prices: Prices | None) -> Spent:
-    """What a step's result took, by the prices of today."""
+    """Return the cost of a step's result, by the prices of today."""
     cost = cost_of(made)
     return Spent(cost, prices.bill(step, cost.seconds, made) if prices else Bill())
 

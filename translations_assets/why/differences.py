@@ -75,7 +75,7 @@ def _list_changes(old: list[Any], new: list[Any]) -> Iterator[str]:
 
 
 def changes(old: Any, new: Any, path: KeyPath = ()) -> Iterator[Change]:
-    """What differs between two values of mappings, lists and scalars; lists are compared as a whole."""
+    """Yield the differences of two values of mappings, lists and scalars; lists are compared as one."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in dict.fromkeys([*old, *new]):
             yield from changes(old.get(name, ABSENT), new.get(name, ABSENT), (*path, str(name)))
@@ -84,7 +84,7 @@ def changes(old: Any, new: Any, path: KeyPath = ()) -> Iterator[Change]:
 
 
 def settings(of: KeyParts | Step) -> dict[KeyPath, Any]:
-    """What a step's config decides of the parts of its key: all but code, contents and versions.
+    """Return the parts of a key that a step's config decides: all but code, contents and versions.
 
     A JSON object among the arguments, such as Marian's options, is taken apart.
     """
@@ -157,7 +157,7 @@ class InputChange(NamedTuple):
 
     @property
     def is_change(self) -> bool:
-        """Whether there are contents on both sides."""
+        """True if there are contents on both sides."""
         return bool(self.old and self.new)
 
 

@@ -1,4 +1,4 @@
-"""How often a training reads its text: by its options, its curriculum, and the statistics of the text."""
+"""Epochs of a training: by its options, its curriculum, and the statistics of the text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 
 @dataclass(frozen=True)
 class Epochs:
-    """How often a training reads its texts at most: early stopping may end it before.
+    """The most epochs of a training; early stopping may end it before.
 
     batch     pairs of an update
     by_text   name of a text (`original`, `backtranslated`) → epochs

@@ -1,4 +1,4 @@
-"""What steps take that nothing like them was made of: by the text they read, and by the work of a training.
+"""Estimates of steps without earlier ones like them: by the text they read, and the work of a training.
 
 In a training each piece of text passes through all weights of the model, forwards and backwards. How fast a
 machine does that is known from any earlier training on it, or is measured.
@@ -70,7 +70,7 @@ DECODING = ("pipeline.translate.translate", "pipeline.cefilter.score")
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a step takes by reckoning; of a training, also by what.
+    """The estimated cost of a step; of a training, with the reason.
 
     reason  `6,000 updates of 4,000 pieces, 9.8 million weights, 90 GFLOP/s as train-backwards had`
     disk    bytes that it needs while it runs, besides its inputs and texts
@@ -122,7 +122,7 @@ class Estimates:
         return Estimate(Cost(seconds, seconds))
 
     def start(self, step: Step) -> Cost:
-        """What the step's script takes before it comes to its text."""
+        """Return the cost of the step's script before it comes to its text."""
         seconds = DECODING_START if step.script in DECODING else SCRIPTS.get(step.script, OTHERS).start
         return self._cost(step, seconds)
 

@@ -1,4 +1,4 @@
-"""Why a step runs: what differs between the parts of its key and the nearest earlier artifact.
+"""Reasons for running a step: differences between its key's parts and the nearest earlier artifact.
 
 The same reasons stand in `translations explain` and `plan`, in manifests, and in the UI. The code that made
 an artifact, which the store keeps as a bundle, is compared with the code as it is now.
@@ -50,7 +50,7 @@ class EarlierCode:
         self._changes: dict[tuple[str, str], list[str]] = {}
 
     def changes(self, script: str, earlier: Manifest) -> list[str]:
-        """What changed in a script's code, symbol by symbol, since an artifact was made."""
+        """List the changes in a script's code, symbol by symbol, since an artifact was made."""
         which = script, earlier.bundle.digest
         if which not in self._changes:
             self._changes[which] = self._compare(script, earlier.bundle) or [f"{script}: code changed"]
@@ -111,7 +111,7 @@ class Explainer:
         self._lock = threading.RLock()
 
     def explain(self, step: Step, parts: KeyParts, most: int = CANDIDATES) -> Explanation:
-        """What differs between a step's key, as far as it is known, and its nearest earlier artifact.
+        """Compare a step's key, as far as it is known, with its nearest earlier artifact.
 
         That is the one with the fewest differences among the likeliest `most`; of several the newest. What
         only runs with overrides have used, experiments, counts where there is nothing else.
@@ -131,7 +131,7 @@ class Explainer:
         return self.compare(step, parts, nearest)
 
     def compare(self, step: Step, parts: KeyParts, earlier: Manifest) -> Explanation:
-        """What differs between a step's key, as far as it is known, and an artifact."""
+        """Compare a step's key, as far as it is known, with an artifact."""
         if not earlier.provenance.parts.code:
             return Explanation(earlier, (OTHER_FORM,))
         with self._lock:
@@ -197,7 +197,7 @@ class Explainer:
     def _file_lines(
         self, change: InputChange, files: Mapping[str, Output | GivenFile], earlier: Manifest
     ) -> list[str]:
-        """What changed in a file that no step makes."""
+        """Describe the change in a file that no step makes."""
         handle = files.get(change.path)
         if handle is None or isinstance(handle, Output) or not change.is_change:
             return []
@@ -243,7 +243,7 @@ def _distance(old: KeyParts, new: KeyParts) -> int:
 
 
 def _input_lines(found: list[InputChange], files: Mapping[str, Output | GivenFile]) -> Iterator[str]:
-    """What changed of the inputs; files that no step makes, with contents on both sides, are left out."""
+    """Describe changed inputs; files that no step makes, with contents on both sides, are left out."""
     for change in found:
         handle = files.get(change.path)
         if handle and not isinstance(handle, Output) and change.is_change:

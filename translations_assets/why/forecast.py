@@ -1,4 +1,4 @@
-"""What steps will take that run, by what earlier ones took: their own artifacts, else others of their stage,
+"""Forecasts of steps that run, by earlier ones: their own artifacts, else others of their stage,
 else by an estimate.
 
 Time and disk grow with the text that a step reads, measured by the bytes of its compressed files; those of
@@ -36,7 +36,7 @@ LOCAL = LocalFile("").name
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a step will take.
+    """The forecast of a step.
 
     disk       bytes that it needs while it runs, its inputs among them
     outputs    file → its bytes
@@ -97,7 +97,7 @@ class Forecasts:
         return Forecast(found.cost, disk, outputs, estimated=True, reason=found.reason)
 
     def _start(self, step: Step) -> Cost:
-        """What the step's script takes before it comes to its text, as its artifacts tell, else estimated."""
+        """Return the cost of the step's script before its text, by its artifacts, else estimated."""
         kind = step.stage, step.script
         if kind not in self._starts:
             found = start_of(self._history.earlier(step, "", SAMPLE), _cost_like(step))
@@ -121,13 +121,13 @@ class Forecasts:
 
 
 def _cost_like(step: Step) -> Callable[[Manifest], Cost]:
-    """What artifacts of a step's kind took: attempts that only failed are not expected again."""
+    """Return a function for the cost of artifacts of a step's kind, without attempts that only failed."""
     return cost_of if step.resumable else last_cost_of
 
 
 def start_of(made: Sequence[Manifest], cost: Callable[[Manifest], Cost] = cost_of) -> Cost | None:
-    """What artifacts of a script took whatever their text: where the line through what it took for the
-    smallest and for the largest text begins; None when these are about the same size.
+    """Return the cost of artifacts of a script with any text: the start of the line through those of the
+    smallest and of the largest text; None when these are about the same size.
     """
     by_size = sorted((size, number) for number, size in enumerate(map(text_of, made)) if size)
     if not by_size or by_size[-1][0] < DIFFERENT * by_size[0][0]:
@@ -163,7 +163,7 @@ def _text_read(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> float |
 
 
 def _number_read(step: Step) -> int:
-    """How many texts a step reads."""
+    """The number of texts that a step reads."""
     return sum(_is_text(output.name) for _, _, output in step.input_outputs()) + len([*_local_files(step)])
 
 

@@ -26,14 +26,14 @@ _NUMBER = re.compile(r"\d+")
 
 
 class Place(NamedTuple):
-    """Where refs stand."""
+    """The space and partition of refs."""
 
     space: str
     partition: str
 
 
 class History:
-    """What the store remembers of a partition and its relatives; reads each record once.
+    """Past results of a partition and its relatives in the store; reads each record once.
 
     `earlier` is safe for use by several threads, which read artifacts at the same time; the rest is for one.
     """
@@ -168,7 +168,7 @@ class Cost:
         return self.times(factor) + fixed.times(1 - factor)
 
     def at_no_text(self, larger: Cost, factor: float) -> Cost:
-        """What would be left without any text, by what so many times as much text took."""
+        """Extrapolate to no text, from the cost with so many times as much text."""
         return self._each(
             larger, lambda one, other: min(one, max(0.0, (one * factor - other) / (factor - 1)))
         )
@@ -192,7 +192,7 @@ def duration(seconds: float) -> str:
 
 
 def why_made(manifest: Manifest, read_run: Callable[[str], RunRecord | None]) -> str:
-    """Why an artifact was made: its run's record says it, or, of earlier versions, the artifact itself."""
+    """Explain why an artifact was made: by its run's record, or of earlier versions the artifact itself."""
     run = manifest.provenance.run
     if manifest.reason or not run:
         return manifest.reason or NOT_KNOWN
@@ -200,13 +200,13 @@ def why_made(manifest: Manifest, read_run: Callable[[str], RunRecord | None]) ->
 
 
 def cost_of(manifest: Manifest) -> Cost:
-    """What all attempts took at an artifact; processor time of the last as that of the others."""
+    """Return the cost of all attempts at an artifact; processor time of the last as that of the others."""
     usage = manifest.usage
     return last_cost_of(manifest).times(usage.all_seconds / usage.seconds if usage.seconds else 1.0)
 
 
 def last_cost_of(manifest: Manifest) -> Cost:
-    """What the attempt took that made an artifact."""
+    """Return the cost of the attempt that made an artifact."""
     worker, usage = manifest.provenance.worker, manifest.usage
     gpus = worker.gpus if worker else 0
     return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)

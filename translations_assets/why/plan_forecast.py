@@ -1,4 +1,4 @@
-"""What a plan costs: its steps' forecasts by worker class, with money and energy, in lines for people."""
+"""The cost of a plan: its steps' forecasts by worker class, with money and energy, in lines for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Outlook:
-    """What the steps of a worker class take, at least those that will run and at most those that may, too.
+    """The cost of the steps of a worker class: at least for those that will run, at most with those that may.
 
     unknown    steps without anything like them, and too little known for an estimate
     estimated  steps without anything like them
@@ -55,7 +55,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class PlanForecast:
-    """What the steps of a plan take that will or may run.
+    """The cost of the steps of a plan that will or may run.
 
     expected   label → what the steps take that something is known of
     by_class   worker class on which they run → its steps, dear ones first
@@ -152,12 +152,12 @@ class PlanForecast:
 
     @property
     def unknown(self) -> int:
-        """How many steps there is nothing like."""
+        """The number of steps with nothing like them."""
         return sum(each.unknown for each in self.by_class.values())
 
     @property
     def money(self) -> float:
-        """What all of it costs at most."""
+        """The most money that all of it costs."""
         return sum(each.most_bill.money for each in self.by_class.values())
 
     def as_json(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def forecast_plan(
     kubernetes: Kubernetes | None = None,
     estimates: Estimates | None = None,
 ) -> PlanForecast:
-    """What the steps of a plan take by earlier ones, or by an estimate, what that costs by the prices of
+    """Forecast the steps of a plan by earlier ones, or by an estimate, their cost by the prices of
     machines, and whether the cluster gives them the time.
     """
     forecasts = Forecasts(history, estimates).of(plan)

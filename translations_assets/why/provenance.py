@@ -54,7 +54,7 @@ class _Trace:
         self._knows_all = False
 
     def reason(self, step: Manifest) -> str:
-        """Why a step was made."""
+        """Explain why a step was made."""
         return why_made(step, self._read_run)
 
     def steps(self, artifact: Manifest) -> Iterator[Manifest]:

@@ -1,4 +1,4 @@
-"""What the plans of several training configs take together."""
+"""The joint cost of the plans of several training configs."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class _Finder:
 
 
 def _decides_what_runs(statement: ast.stmt, line: int) -> bool:
-    """Whether a line tells if a top-level statement can be left out: an assignment's value, a decorator."""
+    """True if a line tells if a top-level statement can be left out: an assignment's value, a decorator."""
     is_value = isinstance(statement, (ast.Assign, ast.AnnAssign))
     return is_value or line < statement.lineno
 
@@ -170,7 +170,7 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def _is_symmetric(node: ast.Call) -> bool:
-    """Whether a call may do the same when its first two arguments are swapped."""
+    """True if a call may do the same when its first two arguments are swapped."""
     same = ast.dump(node.args[0]) == ast.dump(node.args[1])
     return same or (isinstance(node.func, ast.Name) and node.func.id in ("max", "min"))
 

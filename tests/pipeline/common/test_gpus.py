@@ -39,7 +39,7 @@ def images(data: mmap.mmap, start: int, end: int) -> Iterator[Image]:
 
 
 def runs_on(binary: list[Image], capability: int) -> bool:
-    """Whether a GPU has code in a fat binary: of its own generation, or that its driver compiles."""
+    """True if a GPU has code in a fat binary: of its own generation, or that its driver compiles."""
     return any(
         built <= capability and (kind == PTX or built // 10 == capability // 10) for kind, built in binary
     )

@@ -189,7 +189,7 @@ def test_the_same_bytes_in_another_folder_with_another_number_of_threads(
 
 
 def fits_all(row: Row, limit: int = 50) -> bool:
-    """Whether a row is short enough, as SentencePiece counts."""
+    """True if a row is short enough, as SentencePiece counts."""
     texts = [side.replace(" ", "").replace("▁", " ") for side in row[:2]]
     pieces = [vocabulary(side).encode(text) for side, text in zip(tiny.corpus().vocabs, texts, strict=True)]
     return all(len(each) < limit for each in pieces)

@@ -70,7 +70,7 @@ def dev_set(folder: Path) -> dict[str, object]:
 
 
 def validates(folder: Path) -> bool:
-    """Whether the last line of Marian's log is that of an update after which it validates."""
+    """True if the last line of Marian's log is that of an update after which it validates."""
     lines = re.findall(r"Ep\. \d+ : Up\. (\d+) : (\S+)", (folder / "log").read_text())
     update, what = lines[-1]
     return int(update) % 10 == 0 and what == "Sen."

@@ -1,4 +1,4 @@
-"""How old a config is, and what a key that is not given meant at its time.
+"""The age of a config, and the meaning that a missing key had at that time.
 
 Configs carry no date, but keys and forms came and went with upstream's releases. MARKS is the one table of
 them. The newest mark in a config tells how old it can be at most, as no key is older than its invention,
@@ -59,7 +59,7 @@ def _is_count(value: object) -> bool:
 
 
 def _any_variant(*modifiers: str) -> Callable[[Any], bool]:
-    """Whether a list of datasets has one with any of some modifiers."""
+    """Make a test: True if a list of datasets has one with any of some modifiers."""
     found = tuple(f"_aug-{modifier}_" for modifier in modifiers)
     return lambda keys: isinstance(keys, list) and any(one in str(key) for key in keys for one in found)
 
@@ -117,12 +117,12 @@ def newest_mark(values: Mapping[str, Any]) -> Generation | None:
 
 
 def is_old(values: Mapping[str, Any]) -> bool:
-    """Whether a config, as it was read and before it is rewritten, has what is not written today."""
+    """True if a config, as read and before it is rewritten, has keys or forms that are not written today."""
     return any(mark.former and _is_there(mark, values) for mark in MARKS)
 
 
 def is_of_upstream(values: Mapping[str, Any]) -> bool:
-    """Whether a config, as it was read, has what is only written for upstream's pipeline, of any year."""
+    """True if a config, as read, has keys that only upstream's pipeline uses, of any year."""
     return is_old(values) or any(has(values, path) for path in UNUSED)
 
 
@@ -197,7 +197,7 @@ def left_open(values: Mapping[str, Any]) -> Found:
 
 
 def differences(values: Mapping[str, Any]) -> Found:
-    """What an old config, as it was read, means in another way here without there being a key for it."""
+    """Name what an old config, as read, means in another way here, without a key for it."""
     values = at(values, ("training_config",)) or values  # in a file of Taskcluster's parameters
     if not is_old(values):
         return
@@ -215,7 +215,7 @@ def differences(values: Mapping[str, Any]) -> Found:
 
 
 def _open(values: Mapping[str, Any]) -> Iterator[tuple[Unsaid, Any]]:
-    """What a config leaves open that had another meaning at its time, or may have had, and that meaning."""
+    """The keys that a config leaves out and that had, or may have had, another meaning at its time."""
     newest = newest_mark(values) or Generation.FIRST
     for unsaid in UNSAID:
         then = unsaid.then if isinstance(unsaid.then, str) else at(values, unsaid.then)
@@ -225,7 +225,7 @@ def _open(values: Mapping[str, Any]) -> Iterator[tuple[Unsaid, Any]]:
 
 
 def _default(path: KeyPath) -> Any:
-    """What a key means today when it is not given."""
+    """Return the value that a missing key has today."""
     found: Any = TrainingConfig
     for key in map(str, path):
         field = None if isinstance(found, Mapping) else by_key(found)[key]

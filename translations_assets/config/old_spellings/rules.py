@@ -231,7 +231,7 @@ def pretrained_models(values: dict[str, Any]) -> Iterator[Edit]:
 
 
 def _continued(name: str, model: Any, path: KeyPath) -> list[Put]:
-    """What stands for a pretrained model in `continuation.models`; nothing when its form is unknown."""
+    """The entries of `continuation.models` for a pretrained model; none when its form is unknown."""
     if name not in MODELS or not isinstance(model, Mapping) or not isinstance(model.get("urls"), list):
         return []
     new = ("continuation", "models", MODELS[name])
@@ -330,7 +330,7 @@ def _of_today(key: str) -> str:
 
 
 def doubles(values: dict[str, Any]) -> Iterator[Edit]:
-    """Datasets that stand in a list twice: lists were taken as sets."""
+    """Datasets that are in a list twice: lists were read as sets."""
     for category in CATEGORIES:
         keys = at(values, ("datasets", category))
         if not isinstance(keys, list):
@@ -343,7 +343,7 @@ def doubles(values: dict[str, Any]) -> Iterator[Edit]:
 
 
 def _thresholds(values: dict[str, Any]) -> Iterator[tuple[KeyPath, str, Mapping[str, Any]]]:
-    """Where thresholds of datasets stand, the category that the datasets are of, and they."""
+    """The thresholds of datasets: their path, the category of the datasets, and their values."""
     for path, category in THRESHOLDS.items():
         yield path, category, mapping_at(values, path)
 

@@ -35,7 +35,7 @@ TO_BE_NAMED = {
 
 
 def find_parallel(query: Query) -> Iterator[Found | Problem]:
-    """Datasets in both languages; those of translation whose cards tell their columns need no look."""
+    """Datasets in both languages; those of translation whose cards name their columns need no inspection."""
     yield from _find(PARALLEL, [query.src, query.trg], (), query.mirror)
 
 
@@ -75,7 +75,7 @@ def _find(
 
 
 def _found(told: dict[str, Any], importer: str) -> Found:
-    """A dataset as the hub's API has it; its tags tell size, licence and tasks."""
+    """A dataset as the hub's API returns it; its tags name size, licence and tasks."""
     name, tags = str(told["id"]), [str(tag) for tag in told.get("tags", ())]
     tagged = dict(tag.split(":", 1) for tag in reversed(tags) if ":" in tag)  # the first of each
     size = tagged.get("size_categories", "").upper().replace("N", "n")
@@ -91,7 +91,7 @@ def _found(told: dict[str, Any], importer: str) -> Found:
 
 
 def _as_it_is(found: Found, told: Mapping[str, Any], languages: Sequence[Language]) -> Sequence[Found]:
-    """The subsets that can be named in a config, else the repository, for a person to look at."""
+    """The subsets that can be named in a config, else the repository, for a person to inspect."""
     if found.use != "train" or told.get("gated"):
         return [found]
     subsets = (told.get("cardData") or {}).get("dataset_info") or []
@@ -114,7 +114,7 @@ def _key(repository: str, subset: str, columns: Sequence[str]) -> str:
 
 
 def _rows(subset: Mapping[str, Any]) -> int | None:
-    """How many rows its training split has; None without one."""
+    """The number of rows in its training split; None without one."""
     rows = {split["name"]: int(split["num_examples"]) for split in subset.get("splits", ())}
     return rows.get(SPLIT)
 
@@ -134,13 +134,13 @@ def _columns(subset: Mapping[str, Any], languages: Sequence[Language]) -> Sequen
 
 
 def _called(spoken: Language) -> frozenset[str]:
-    """What a column with text in the language is called, in small letters."""
+    """Names, in small letters, that a column with text in the language may have."""
     code = spoken.code.lower()
     return frozenset((code, code.replace("_", "-"), spoken.iso639_1, spoken.iso639_3, spoken.name.lower()))
 
 
 def _least(extent: str) -> int:
-    """How many entries a dataset has at least, 0 when unknown: 1000000 of `1M<n<10M`."""
+    """The least number of entries a dataset has, 0 when unknown: 1000000 of `1M<n<10M`."""
     lower = extent.partition("<")[0]
     number, unit = lower[:-1], lower[-1:]
     return int(number) * UNITS[unit] if number.isdecimal() and unit in UNITS else 0

@@ -1,4 +1,4 @@
-"""What is known of a provider of datasets, what a search asks it for, and what it finds."""
+"""Providers of datasets: what is recorded of each, the query of a search and its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_NAME = re.compile(r"(?:^|[/:@-])\.{1,2}(?:$|[/:@-])|[$`;|&<>\"'\\]")
 
 @dataclass(frozen=True)
 class Query:
-    """A language pair, and the mirror that is looked at first: a folder, `gs://bucket/prefix` or nothing."""
+    """A language pair, and the mirror that is tried first: a folder, `gs://bucket/prefix` or nothing."""
 
     src: Language
     trg: Language
@@ -98,7 +98,7 @@ class Provider:
     held_out: Callable[[Query], Iterator[Found]] = lambda query: iter(())
 
     def lacking(self, name: str, spoken: Language) -> str:
-        """What is wrong with a dataset for a language; empty when the provider has it."""
+        """Explain why the provider lacks a dataset for a language; empty when it has it."""
         return "" if self.code(name, spoken) else f"{self.title or self.name} has no {spoken.name}"
 
     def check_name(self, name: str, shown_key: str) -> None:
@@ -121,7 +121,7 @@ class Provider:
 def on_each_side(
     query: Query, importer: str, find: Callable[[Language, str, str], Iterable[Found]]
 ) -> Iterator[Found | Problem]:
-    """What `find` finds in each language alone, given language, category and mirror."""
+    """Search each language alone: call `find` with language, category and mirror, and yield its results."""
     for category, language in query.sides:
         try:
             yield from find(language, category, query.mirror)
@@ -137,7 +137,7 @@ def estimate(size: int | None) -> int | None:
 
 
 def reason_of(name: str, reasons: Mapping[str, str]) -> str:
-    """Why a name is left out, by the first form that it has; empty when it has none."""
+    """Return the reason to leave a name out, by the first form that matches; empty when none does."""
     return next((why for form, why in reasons.items() if re.fullmatch(form, name)), "")
 
 

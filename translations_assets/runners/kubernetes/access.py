@@ -1,4 +1,4 @@
-"""Where a cluster's API server is and as whom it is asked; as whom is read again when it refuses that."""
+"""Address and credentials of a cluster's API server; credentials are read again when it refuses them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Access:
 
     @property
     def token(self) -> str:
-        """What the server is shown now; empty for other ways to say who asks."""
+        """The token that the server gets now; empty for other kinds of credentials."""
         keys = self.settings.api_key
         return str(keys.get("BearerToken") or keys.get("authorization") or "")
 

@@ -26,7 +26,7 @@ _FOR_GOOD = re.compile(
 
 
 class Refusal(NamedTuple):
-    """Why a Job has no pod.
+    """The reason that a Job has no pod.
 
     text      in the API server's words
     for_good  what that means, when it does not pass
@@ -46,11 +46,11 @@ class Admission:
         self._same, self._since = "", 0.0
 
     def is_due(self) -> bool:
-        """Whether it is time to ask for the events: after ten seconds, then each half minute."""
+        """True if it is time to ask for the events: after ten seconds, then each half minute."""
         return self._clock.monotonic() >= self._due
 
     def look(self, events: Sequence[str]) -> Refusal | None:
-        """What refuses the pod, by the events of now; None when nothing does."""
+        """Find the refusal of the pod in the events of now; None when there is none."""
         now = self._clock.monotonic()
         self._due = now + LOOK_SECONDS
         text = last_refusal(events)
@@ -83,7 +83,7 @@ class JobAdmission:
 
 
 def last_refusal(events: Sequence[str]) -> str:
-    """What the newest event says of a pod that could not be created; "" without one.
+    """Return the message of the newest event on a pod that could not be created; "" without one.
 
     >>> last_refusal(['FailedCreate: Error creating: pods "a-x7" is forbidden: exceeded quota: team'])
     'exceeded quota: team'

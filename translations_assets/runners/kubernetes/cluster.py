@@ -107,7 +107,7 @@ class Expired(ClusterError):
 
 @dataclass
 class Trouble:
-    """Why the API server did not answer when it was asked last; empty where it did."""
+    """The reason that the API server gave no answer to the last request; empty where it did."""
 
     text: str = ""
 
@@ -228,7 +228,7 @@ class Cluster:
         yield from self._stream(response)
 
     def events(self, name: str) -> list[str]:
-        """What the cluster says of a job or pod, latest last; nothing when that may not be asked."""
+        """List the cluster's events on a job or pod, latest last; empty without the right to ask."""
         listing = self._core.list_namespaced_event
         query = {"field_selector": f"involvedObject.name={name}", "limit": _EVENTS, **_RAW}
         try:
@@ -240,7 +240,7 @@ class Cluster:
         return [f"{event.get('reason', '')}: {event.get('message', '')}" for event in events]
 
     def workload(self, job: JobState) -> Object | None:
-        """What Kueue keeps of a Job that it queues; None where it is not there, or may not be asked."""
+        """Return Kueue's object for a Job that it queues; None without one, or without the right to ask."""
         try:
             group = self._ask(lambda: self._get(f"/apis/{_KUEUE}"), patience=0)
             version = group["preferredVersion"]["groupVersion"]
@@ -291,7 +291,7 @@ class Cluster:
                 pause = min(2 * pause, _LAST_PAUSE)
 
     def _is_refused(self, error: ClusterAway) -> bool:
-        """Whether it soon counts as refused. Where the server knew who asks, a new token is waited for."""
+        """True if the refusal counts. Where the server knew the credentials, a new token is awaited first."""
         return isinstance(error, Refused) and not (isinstance(error, Unauthorized) and self._was_known)
 
     def _try(self, action: Callable[[], T]) -> T:
@@ -331,7 +331,7 @@ class Cluster:
 
 
 def _broken() -> tuple[type[Exception], ...]:
-    """What a connection that breaks raises."""
+    """Return the exceptions that a broken connection raises."""
     import urllib3.exceptions
 
     return urllib3.exceptions.HTTPError, http.client.HTTPException, OSError
@@ -348,7 +348,7 @@ def _retry_after(error: Any) -> float:
 
 
 def _error(status: int, message: str, after: float = 0.0) -> ClusterError:
-    """What a status means."""
+    """Make the error for a status."""
     said = f"The cluster answers {status}: {message}"
     by_quota = status == 403 and "exceeded quota" in message
     if by_quota or (400 <= status < 500 and re.search(DENIED, message)):

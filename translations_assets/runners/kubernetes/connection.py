@@ -364,7 +364,7 @@ class Connection:
 
 
 class Preemptions:
-    """How often steps lost their machine: as this process saw, and as Jobs that failed still show."""
+    """Counts of lost machines by step: those this process saw, and those failed Jobs still show."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
@@ -377,7 +377,7 @@ class Preemptions:
             self._counts[step] = max(self._counts[step], before + 1)
 
     def count(self, store: str, step: tuple[str, int]) -> int:
-        """How many attempts of a step lost their machine."""
+        """Count the attempts of a step that lost their machine."""
         with self._lock:
             count = self._counts[step]
         for job in self._watch.jobs_of(store, step):

@@ -147,7 +147,7 @@ class Following:
                 self._wait()
 
     def _is_answered(self) -> bool:
-        """Whether the worker has said of each step how it ended, or no step of this process waits."""
+        """True if the worker has reported the end of each step, or no step of this process waits."""
         unfinished = self._tickets.unfinished()
         return self._tickets.over or not unfinished or len(self._held) == len(unfinished)
 
@@ -203,7 +203,7 @@ class Following:
         self._tail.clear()
 
     def _pod_ended(self) -> bool:
-        """Whether nothing more comes of the pod."""
+        """True if nothing more comes of the pod."""
         self._refresh()
         assert self._pod is not None
         if self._pod.deleting and self._deleting_since is None:
@@ -274,22 +274,22 @@ class Following:
                 pass
 
     def _may_change(self, job: JobState | None) -> bool:
-        """Whether the cluster may still say more: the pod's end, and the reason that its Job gives for it."""
+        """True if the cluster may still say more: the pod's end, and the reason that its Job gives for it."""
         if self._pod and not self._pod.ended:
             return True
         return job is not None and job.live and not self._is_replaced() and not self._goes_on_alone()
 
     def _goes_on_alone(self) -> bool:
-        """Whether the worker has ended, and other containers of its pod keep the Job from ending."""
+        """True if the worker has ended, and other containers of its pod keep the Job from ending."""
         return self._pod is not None and self._pod.exit_code is not None and bool(self._pod.company)
 
     def _is_replaced(self) -> bool:
-        """Whether the cluster has made another pod in place of the attempt's."""
+        """True if the cluster has made another pod in place of the attempt's."""
         pods = self._connection.watch.pods(self._state.name)
         return any(not self._pod or pod.uid != self._pod.uid for pod in pods if not pod.ended)
 
     def _last_words(self) -> dict[int, Outcome]:
-        """What the worker left for the cluster: its log may be gone with the node."""
+        """Read the outcomes that the worker left for the cluster: its log may be gone with the node."""
         words: dict[int, Outcome] = {}
         for line in (self._pod.last_words if self._pod else "").splitlines():
             try:
@@ -301,7 +301,7 @@ class Following:
         return words
 
     def _ending(self, member: Member, word: Outcome | None, verdict: Verdict) -> Ending:
-        """What a step has come to: its result when the store holds it, else what worker and cluster say."""
+        """Return a step's ending: its result when the store has it, else as worker and cluster report it."""
         if manifest := self._store.generation(*member.step):
             return Outcome("done", manifest)
         if verdict.lost_machine:

@@ -1,4 +1,4 @@
-"""Which image a pod gets: its tag is a digest of what it is built from.
+"""The image of a pod: its tag is a digest of what it is built from.
 
 Most steps need the worker's image. There is another for each lock of programs that have an environment
 of their own (requirements/opuscleaner.lock): the worker's with that environment in it, for the steps that
@@ -41,7 +41,7 @@ class Images:
         return self.environments[locks.pop()] if len(locks) == 1 else self.worker
 
     def remedy(self, image: str) -> str:
-        """What to do when an image cannot be had."""
+        """Explain how to provide an image that cannot be pulled."""
         build = f"make images REGISTRY={image.rpartition('/')[0]}"
         if image == self.worker:
             return f"The image {image} is built from {LOCK} by {BUILD_FILE}; to build and push it: {build}"

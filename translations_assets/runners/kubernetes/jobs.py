@@ -1,4 +1,4 @@
-"""What a Job is called and how it is described: from the deployment file, and the steps that it makes."""
+"""Names and descriptions of Jobs: from the deployment file, and the steps that they make."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SHARED_MEMORY_SOURCE = {"medium": "Memory", "sizeLimit": "4Gi"}
 
 @dataclass(frozen=True)
 class Group:
-    """What the steps of one pod have in common."""
+    """Properties that the steps of one pod share."""
 
     stage: str
     worker_class: WorkerClassName
@@ -86,7 +86,7 @@ class Descriptions:
         return Group(job.stage, name, machine, secrets, image)
 
     def steps_per_pod(self, group: Group) -> int:
-        """How many steps of a group share a pod at most."""
+        """The most steps of a group that share a pod."""
         own = self._kubernetes.stage(group.stage).steps_per_pod
         return own or self._worker_class(group.worker_class).steps_per_pod
 
@@ -162,12 +162,12 @@ class Descriptions:
             ) from None
 
     def _machine(self, job: Job, worker_class: WorkerClass, preemptions: int) -> Machine:
-        """What the training config asks for, or the class; what a class does not have is not taken."""
+        """Return the machine of the training config, or the class, without what the class does not have."""
         is_tired = preemptions >= self._kubernetes.max_preemptions
         return worker_class.machine_for("standard" if is_tired else job.machine)
 
     def _config(self, group: Group) -> UserDefinedDagsterK8sConfig:
-        """What the deployment says of a group's pods, merged as Dagster merges it: what comes later wins."""
+        """Merge the deployment's settings for a group's pods, as Dagster merges them: later ones win."""
         from dagster_k8s.container_context import K8sContainerContext
         from dagster_k8s.job import UserDefinedDagsterK8sConfig
 

@@ -125,12 +125,12 @@ class LogReader:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more lines will come than `take` gives now."""
+        """True if no more lines will come than `take` gives now."""
         return not self._thread.is_alive()
 
     @property
     def trouble(self) -> str:
-        """Why the log could not be read when that was tried last; empty where it can."""
+        """The reason that the log could not be read at the last try; empty where it could."""
         return self._log.trouble
 
     def take(self) -> Iterator[bytes]:

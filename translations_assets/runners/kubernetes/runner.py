@@ -218,7 +218,7 @@ def print_line(label: str, line: bytes) -> None:
 
 @dataclass
 class _What:
-    """What a step waits for: a Job; None before and after."""
+    """The Job that a step waits for; None before and after."""
 
     of: ClusterJob | None = None
 
@@ -279,7 +279,7 @@ class KubernetesRunner:
         return Outcome("cancelled", message="the run was cancelled")
 
     def _waits_for(self, what: _What) -> str:
-        """What a step waits for, in words; empty where nothing is the matter."""
+        """Describe what a step waits for; empty where nothing is the matter."""
         opened = self._connection
         if opened is None or not opened.done():
             return f"{_NO_ANSWER}: {self._trouble.text or 'not yet'}"
@@ -289,7 +289,7 @@ class KubernetesRunner:
         return what.of.waits_for if what.of else ""
 
     def close(self) -> None:
-        """Watch the cluster no more; its Jobs go on. The threads end at their next try, within a minute."""
+        """Stop watching the cluster; its Jobs continue. Threads end at their next try, within a minute."""
         self._closed.set()
 
     def _connect(self, store: Store, cancel: threading.Event) -> Work[Connection | None]:

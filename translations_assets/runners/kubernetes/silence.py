@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Words:
-    """What was said of the steps of a process: thousands that wait for one thing say it once, for all.
+    """Messages on the steps of a process: thousands that wait for one thing share one message.
 
     It is said again after half a minute, a minute, two …, as long as it lasts.
     """
@@ -32,7 +32,7 @@ class Words:
         self._lock = threading.Lock()
 
     def are_due(self, text: str) -> bool:
-        """Whether something is to be said now; if so, it counts as said."""
+        """True if a message is due now; if so, it counts as sent."""
         kind, now = re.sub(r"\d+", "", text), self.clock.monotonic()  # numbers of the moment change nothing
         with self._lock:
             said = self._said.get(kind)
@@ -46,7 +46,7 @@ class Words:
 
 @dataclass(frozen=True)
 class _Said:
-    """When something is to be said again, and how long after that once more."""
+    """Times of a message: the next repeat, and the pause after that."""
 
     due: float
     pause: float

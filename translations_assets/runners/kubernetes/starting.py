@@ -59,7 +59,7 @@ class Starting:
         return replace(verdict, message=f"{verdict.message}. {remedy}")
 
     def _not_admitted(self, job: JobState) -> Verdict | None:
-        """Why there is no pod, asked for now and then; the verdict when that does not pass."""
+        """Ask now and then why there is no pod; return the verdict when that does not pass."""
         if not self._admission.is_due():
             return None
         cluster = self._connection.cluster
@@ -75,7 +75,7 @@ class Starting:
         return refusal.for_good
 
     def _in_trouble(self, pod: PodState) -> Verdict | None:
-        """What keeps a pod from starting; the verdict when that has lasted."""
+        """Note what keeps a pod from starting; return the verdict when that has lasted."""
         found, now = cannot_start(pod), time.monotonic()
         if found:
             if not self._trouble:

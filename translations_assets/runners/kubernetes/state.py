@@ -1,4 +1,4 @@
-"""What the cluster says of its jobs and pods, and what became of an attempt by that, in words for people."""
+"""States of jobs and pods as the cluster reports them, and the end of an attempt, in words for people."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NO_PROGRAM = re.compile(
 
 
 class _Reason(NamedTuple):
-    """What a reason of the cluster's means for the attempt.
+    """Meaning of one of the cluster's reasons for the attempt.
 
     said  in place of the message that comes with it
     """
@@ -111,7 +111,7 @@ class Member(NamedTuple):
 
     @property
     def step(self) -> tuple[str, int]:
-        """What is made: the same for every attempt."""
+        """The result to make: the same for every attempt."""
         return self.key, self.generation
 
 
@@ -140,7 +140,7 @@ class JobState:
 
     @property
     def live(self) -> bool:
-        """Whether it runs, or will."""
+        """True if it runs, or will."""
         return not self.ended and not self.deleting
 
     @classmethod
@@ -210,7 +210,7 @@ class PodState:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of it runs any more but what keeps the worker company."""
+        """True if nothing of it runs any more but what keeps the worker company."""
         return self.phase in ("Succeeded", "Failed") or self.exit_code is not None
 
     @classmethod
@@ -273,7 +273,7 @@ def _reason_and_message(item: Object) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why an attempt ended, when its worker's own word is not all there is.
+    """The reason that an attempt ended, when its worker's own word is not all there is.
 
     failed  whether another attempt would fail as well
     """
@@ -284,17 +284,17 @@ class Verdict:
 
     @property
     def lost_machine(self) -> bool:
-        """Whether it was the machine that went away, or was not what it had been."""
+        """True if the machine went away, or was not what it had been."""
         return self.cause in ("preempted", "evicted", "rejected")
 
     @property
     def blames_node(self) -> bool:
-        """Whether the node could not run the pod, and may be able to soon."""
+        """True if the node could not run the pod, and may be able to soon."""
         return self.cause in ("rejected", "start") and not self.failed
 
 
 def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict:
-    """Why an attempt ended whose pod has ended or was deleted; `word` is what its worker said of that.
+    """Find why an attempt ended whose pod has ended or was deleted; `word` is its worker's own account.
 
     >>> judge(job, replace(pod, phase="Failed", exit_code=137, exit_reason="OOMKilled")).cause
     'memory'
@@ -315,7 +315,7 @@ def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict
 
 
 def cannot_start(pod: PodState) -> Verdict | None:
-    """What keeps a pod's container from starting, unless that passes; None for nothing."""
+    """Explain what keeps a pod's container from starting, unless that passes; None for nothing."""
     reason, message = pod.waiting or ("", "")
     if reason in _PULL:
         failed = not _MAY_PASS.search(message)
@@ -327,7 +327,7 @@ def cannot_start(pod: PodState) -> Verdict | None:
 
 
 def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -> Verdict:
-    """What it means that no machine has run a pod after so many minutes."""
+    """Explain that no machine has run a pod after so many minutes."""
     said = "; ".join(events[-3:]) or "the cluster does not say why"
     if pod and pod.unscheduled:
         why = f"no machine can take the pod: {pod.unscheduled}"
@@ -339,7 +339,7 @@ def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -
 
 
 def suspended_for(workload: Object | None, events: Sequence[str]) -> str:
-    """What a Job waits for that is held back, by what Kueue keeps of it, else by the Job's events.
+    """Explain why a Job is held back, by Kueue's object for it, else by the Job's events.
 
     >>> suspended_for(None, ["Suspended: Job suspended"])
     'its Job is suspended, until somebody resumes it; the cluster says: Suspended: Job suspended'
@@ -378,7 +378,7 @@ def _judge_pod(pod: PodState, word: str) -> Verdict:
 
 
 def _judge_reason(pod: PodState, where: str) -> Verdict | None:
-    """What the cluster's reasons mean; None where none of them says more than the exit code."""
+    """Interpret the cluster's reasons; None where none of them says more than the exit code."""
     disruption, why = pod.disruption or ("", "")
     for reason, message, other in (
         (pod.reason, pod.message, None),

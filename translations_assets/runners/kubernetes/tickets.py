@@ -1,4 +1,4 @@
-"""The steps of this process that wait for a Job, and what they are told of it."""
+"""The steps of this process that wait for a Job, and the events that they receive of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONG_SECONDS = 60.0  # replies wake the work that waits for them
 
 @dataclass(eq=False)
 class Ticket:
-    """What happens to a step in a Job: events, then one ending, from the thread that follows the Job.
+    """The events of a step in a Job, then one ending, from the thread that follows the Job.
 
     An exception in place of an ending: what kept the Job from being followed.
     """
@@ -92,7 +92,7 @@ class Tickets:
         self.waits_for = what
 
     def is_wanted(self) -> bool:
-        """Whether a step that has not ended still waits; when none does, none can join any more."""
+        """True if a step that has not ended still waits; when none does, none can join any more."""
         with self._lock:
             self.over = self.over or not self._tickets
             return not self.over

@@ -1,1 +1,1 @@
-"""The worker of a pod: how it is told what to do, how it gets its own code, and how it answers."""
+"""The worker of a pod: its request, its own code, and its replies."""

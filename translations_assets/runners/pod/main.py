@@ -31,7 +31,7 @@ _MOST_LAST_WORDS = 4096
 
 
 def main() -> None:
-    """Make the attempts; the exit code tells how they ended."""
+    """Make the attempts; the exit code is their outcome."""
     request = PodRequest.from_bytes(Path(sys.argv[1]).read_bytes())
     endings = make_attempts(request, Control())
     say_last_words(endings, _LAST_WORDS)
@@ -73,7 +73,7 @@ def say_last_words(endings: Sequence[Ending], path: Path) -> None:
 
 
 def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outcome | None:
-    """Why a job is not begun; None when it may begin."""
+    """Explain why a job is not begun; None when it may begin."""
     if control.cancelled:
         return Outcome("temporary", message=f"not started: {control.cancelled}")
     if len(gpus) < request.gpus:

@@ -1,4 +1,4 @@
-"""Who works on a step: leases on a bucket, which knows no locks that are freed when their holder dies.
+"""Owners of steps: leases on a bucket, which knows no locks that are freed when their holder dies.
 
     leases/<key>.<n>   the owner of a step's generation n, who writes it again and again, and removes it
 
@@ -108,7 +108,7 @@ class Leases:
                 self._release(lease)
 
     def is_owned(self, key: str, generation: int) -> bool:
-        """Whether a process owns a step's generation now; one request when none does."""
+        """True if a process owns a step's generation now; one request when none does."""
         name = _name(key, generation)
         if name in self._held:
             return True
@@ -132,7 +132,7 @@ class Leases:
         return self._waiting.joined(key, generation, self._renewing_waiting.start)
 
     def waiters(self, key: str, generation: int) -> int:
-        """How many want a step's result now; two requests, and one for each process that waits."""
+        """Count those that want a step's result now; two requests, and one for each process that waits."""
         return self._waiting.count(key, generation)
 
     def disown(self, finished: Collection[tuple[str, int]]) -> None:
@@ -204,7 +204,7 @@ class Leases:
         return lease
 
     def _has_lapsed(self, name: str, generation: int) -> bool:
-        """Whether a lease has stayed unchanged for so long that its owner has given it up."""
+        """True if a lease has stayed unchanged for so long that its owner has given it up."""
         now = self._clock.monotonic()
         seen, since = self._seen.get(name, (0, now))
         if seen != generation:
@@ -248,7 +248,7 @@ class Leases:
 
 
 def _new_lease() -> bytes:
-    """What a lease says: who holds it, for people; unlike any other."""
+    """Make the contents of a lease: its holder, for people; unlike any other lease."""
     owner = {"owner": uuid.uuid4().hex, "host": os.uname().nodename, "process": os.getpid()}
     return json.dumps(owner).encode()
 

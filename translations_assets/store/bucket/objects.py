@@ -1,4 +1,4 @@
-"""What the store needs of a service that keeps objects in buckets; an adapter for one is a folder of its own.
+"""The interface to a service that keeps objects in buckets; an adapter for one is a folder of its own.
 
 An object is there whole or not at all. What must not be replaced is written on condition that nothing is
 there, and what replaces something on condition that it is still the generation that was read. An adapter
@@ -27,7 +27,7 @@ _CLOCK_FOLDER = "clock/"
 
 
 class Stat(NamedTuple):
-    """What is known of an object without reading it; times in ns, by the service's clock.
+    """Facts about an object, known without reading it; times in ns, by the service's clock.
 
     generation      a number that is greater with each write of the name, and never comes back; where a
                     service knows tags only, the adapter notes one with the object
@@ -57,7 +57,7 @@ class Objects(Protocol):
 
     @property
     def url(self) -> str:
-        """What `open_store` opens the store in this bucket by, without a / at its end."""
+        """The URL by which `open_store` opens the store in this bucket, without a / at its end."""
 
     def hurried(self, seconds: float) -> Objects:
         """These objects, whose requests are repeated for so many seconds only."""
@@ -101,13 +101,13 @@ class Objects(Protocol):
         """Set the time of an object's last change to now; False when it does not exist."""
 
     def stat(self, name: str) -> Stat | None:
-        """What is known of an object, None when it does not exist."""
+        """Return the facts about an object, None when it does not exist."""
 
     def walk(self, prefix: str) -> Iterator[Stat]:
         """The objects whose names begin with a prefix, in order, by page."""
 
     def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
-        """What stands directly below a folder (a name that ends with /, or empty): objects and folders.
+        """List the objects and folders directly below a folder (a name that ends with /, or empty).
 
         The folders are given by their last name, without the /.
         """

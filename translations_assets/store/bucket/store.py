@@ -52,7 +52,7 @@ class BucketFiles:
         return PurePosixPath("/".join(map(safe, names)))
 
     def names(self, folder: PurePosixPath | str) -> list[str]:
-        """What a folder holds, in no order; nothing when it does not exist."""
+        """List a folder, in no order; empty when it does not exist."""
         objects, folders = self.objects.folder(_prefix(folder))
         return [*(found.name.rpartition("/")[2] for found in objects), *folders]
 
@@ -78,7 +78,7 @@ class BucketFiles:
         return found.size if found else None
 
     def modified(self, path: PurePosixPath) -> int:
-        """When a file was last written (or, by `replace`, first), in ns; 0 when it does not exist.
+        """Return the time a file was last written (or, by `replace`, first), in ns; 0 when there is none.
 
         Of a folder, the latest time of the files below it.
         """
@@ -223,7 +223,7 @@ class BucketFiles:
         return copy_pieces(pieces_of(self.objects, found)) if found else None
 
     def is_whole(self, path: PurePosixPath, digests: Digests) -> bool | None:
-        """Whether a file has its contents, by the service's checksum where one was noted.
+        """True if a file has its contents, by the service's checksum where one was noted.
 
         Else it has: its reader compares its digest.
         """
@@ -279,7 +279,7 @@ class BucketFiles:
 
 
 def _prefix(folder: PurePosixPath | str) -> str:
-    """What the names of the objects in a folder begin with."""
+    """Return the prefix of the names of the objects in a folder."""
     return "" if str(folder) == "." else f"{folder}/"
 
 

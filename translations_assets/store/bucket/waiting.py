@@ -1,4 +1,4 @@
-"""Who waits for a step: objects on a bucket that count only while the process that wrote them lives.
+"""Waiters for a step: objects on a bucket that count only while the process that wrote them lives.
 
     waiting/<key>.<n>/<session>.<i>   one that waits for generation n of a step
     sessions/<session>                the heartbeat of a process, while it waits for anything
@@ -28,7 +28,7 @@ _DOUBTFUL = 2 / 3  # of a lapse without a heartbeat: others may have taken us fo
 
 @dataclass
 class _Session:
-    """What one heartbeat keeps; a new one each time, as one object may be written only once a second.
+    """State of one heartbeat; a new one each time, as one object may be written only once a second.
 
     beaten  when the last heartbeat that succeeded was sent
     name    of the object of the heartbeat
@@ -88,7 +88,7 @@ class Waiting:
                 begin()
 
     def count(self, key: str, generation: int) -> int:
-        """How many wait for a step's result; what the dead have registered is removed."""
+        """Count those that wait for a step's result; registrations of the dead are removed."""
         alive: dict[str, bool] = {}
         number = 0
         for found in self._objects.walk(f"{_WAITING}{key}.{generation}/"):
@@ -102,7 +102,7 @@ class Waiting:
         return number
 
     def is_needed(self) -> bool:
-        """Whether there is anything to renew or to remove."""
+        """True if there is anything to renew or to remove."""
         return bool(self._session or self._left)
 
     def renew(self, after: float) -> bool:

@@ -1,4 +1,4 @@
-"""What Google's client raises, in words for people: what could not be done, why, and what to do next."""
+"""Errors of Google's client, in words for people: the operation that failed, its cause, the next step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLE = "roles/storage.objectUser"
 
 
 def passes(error: Exception) -> bool:
-    """Whether the same request may succeed later: the service is busy or away, the connection was lost."""
+    """True if the same request may succeed later: the service is busy or away, the connection was lost."""
     if isinstance(error, api.RetryError):
         return True
     if isinstance(error, auth.TransportError):  # of the server that gives out credentials
@@ -59,7 +59,7 @@ def store_errors(bucket: str, doing: str) -> Iterator[None]:
 
 
 def is_bucket_missing(error: api.NotFound) -> bool:
-    """Whether it is not the object but the bucket that is not there."""
+    """True if the bucket is missing, not the object."""
     return "bucket does not exist" in str(error)
 
 
@@ -83,7 +83,7 @@ def _explain(bucket: str, doing: str, error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What the service says; of an error that many attempts ended with, those of the last."""
+    """Return the service's message; after many attempts, that of the last."""
     if isinstance(error, api.RetryError) and isinstance(error.cause, Exception):
         return f"{_reason(error.cause)}, many times"
     if isinstance(error, api.GoogleAPICallError):

@@ -218,7 +218,7 @@ class GcsObjects(Objects):
         return self._ask("touch", name, request, False)
 
     def stat(self, name: str) -> Stat | None:
-        """What is known of an object, None when it does not exist."""
+        """Return the facts about an object, None when it does not exist."""
         blob = self.blob(name)
 
         def request() -> Stat:
@@ -234,7 +234,7 @@ class GcsObjects(Objects):
                 yield self._stat(blob)
 
     def folder(self, folder: str) -> tuple[list[Stat], list[str]]:
-        """What stands directly below a folder (a name that ends with /, or empty): objects and folders.
+        """List the objects and folders directly below a folder (a name that ends with /, or empty).
 
         The folders are given by their last name, without the /.
         """
@@ -245,7 +245,7 @@ class GcsObjects(Objects):
             return objects, sorted(name[below:-1] for name in pages.prefixes)
 
     def _ask(self, doing: str, name: str, request: Callable[[], T], otherwise: D) -> T | D:
-        """What a request gives; `otherwise` when the object does not exist, or is not what was seen."""
+        """Return a request's answer; `otherwise` when the object does not exist, or is not what was seen."""
         with self.store_errors(doing, name):
             try:
                 return request()
@@ -261,7 +261,7 @@ class GcsObjects(Objects):
         return self._bucket.blob(self.prefix + name, generation=generation)
 
     def limits(self, failures: list[Exception] | None = None) -> dict[str, Any]:
-        """How long a request waits, and how it is repeated; `failures` receives what made that necessary."""
+        """Limits on a request's time and repeats; `failures` receives the errors that caused repeats."""
 
         def repeats(error: Exception) -> bool:
             if not passes(error) or isinstance(error, DataCorruption):  # it would ask for "the rest"
@@ -311,7 +311,7 @@ class GcsObjects(Objects):
 
 
 class _Received:
-    """What the client writes to, at once, without another copy."""
+    """A file that the client writes to, at once, without another copy."""
 
     def __init__(self) -> None:
         self.bytes = b""
@@ -321,7 +321,7 @@ class _Received:
 
 
 def _media_type(name: str) -> str:
-    """What a browser is told that an object is."""
+    """Return the media type that a browser gets for an object."""
     return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 

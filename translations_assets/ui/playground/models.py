@@ -32,7 +32,7 @@ class Exported:
     packed_bytes: int
 
     def about(self, folder: str) -> dict[str, Any]:
-        """What the page is told: where its files are, what it translates, its size, that of a download."""
+        """Describe the model to the page: paths of files, languages, its size, that of a download."""
         return {
             "name": self.name,
             "folder": folder,

@@ -56,7 +56,7 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Playground:
-    """What the page shows.
+    """Contents of the page.
 
     models    exported models, which the browser runs; the first one is what the page is about
     teacher   what Marian runs beside them, if anything
@@ -138,7 +138,7 @@ def _about(shown: Playground) -> dict[str, Any]:
 
 
 async def _taught(teacher: Teacher | None, request: Request) -> dict[str, Any]:
-    """What the teacher makes of a request's sentences, and the seconds that it took."""
+    """Translate a request's sentences with the teacher; return that, and the seconds it took."""
     if teacher is None:
         raise Refused(404, "There is no teacher here.")
     translations, seconds = await teacher.translate(await _sentences(request))
