@@ -60,3 +60,16 @@ def test_a_config_is_generated_into_the_folder_and_planned(empty: Installed) -> 
     assert (empty.folder / "configs" / "en-lt.trial.yml").is_file()
     plan = json.loads(empty.run("translations", "plan", "en-lt.trial", "--json"))
     assert plan["steps"]
+
+
+def test_init_makes_a_project_in_which_all_commands_work(empty: Installed) -> None:
+    said = json.loads(empty.run("translations", "init", "models", "--json"))
+    project = Installed(empty.programs, empty.folder / "models")
+    present = {str(path.relative_to(project.folder)) for path in project.folder.rglob("*") if path.is_file()}
+    assert present == set(said["files"]) >= {".gitignore", "README.md", "configs/en-eo.demo.yml"}
+    below = Installed(empty.programs, project.folder / "deploy")
+    assert json.loads(below.run("translations", "plan", "en-eo.demo", "--json"))["steps"]
+    assert (project.folder / ".state").is_dir()
+    before = (project.folder / "README.md").read_bytes()
+    project.run("translations", "init", ".", code=1)
+    assert (project.folder / "README.md").read_bytes() == before
