@@ -14,6 +14,7 @@ from translations_assets.settings import repository_root
 
 pytestmark = pytest.mark.slow
 ROOT = repository_root()
+DEMO = "en-eo.demo"
 SCRIPT = "pipeline.train.train"
 CODE = f"""
 import hashlib, json
@@ -47,7 +48,7 @@ def test_the_code_is_that_of_the_wheel_and_has_the_keys_of_the_checkout(empty: I
 
 def test_commands_work_in_an_empty_folder(empty: Installed) -> None:
     assert "train" in empty.run("translations", "--help")
-    plan = json.loads(empty.run("translations", "plan", "en-eo.demo", "--json"))
+    plan = json.loads(empty.run("translations", "plan", DEMO, "--json"))
     assert {step["status"] for step in plan["steps"]} == {"run", "maybe"}
     assert (empty.folder / ".state").is_dir()
 
@@ -68,8 +69,30 @@ def test_init_makes_a_project_in_which_all_commands_work(empty: Installed) -> No
     present = {str(path.relative_to(project.folder)) for path in project.folder.rglob("*") if path.is_file()}
     assert present == set(said["files"]) >= {".gitignore", "README.md", "configs/en-eo.demo.yml"}
     below = Installed(empty.programs, project.folder / "deploy")
-    assert json.loads(below.run("translations", "plan", "en-eo.demo", "--json"))["steps"]
+    assert json.loads(below.run("translations", "plan", DEMO, "--json"))["steps"]
     assert (project.folder / ".state").is_dir()
     before = (project.folder / "README.md").read_bytes()
-    project.run("translations", "init", ".", code=1)
+    assert "Nothing was written" in project.failed("translations", "init", ".")
     assert (project.folder / "README.md").read_bytes() == before
+
+
+def test_dagster_materializes_the_demos_first_stages_in_a_project(empty: Installed) -> None:
+    empty.run("translations", "init", "models")
+    project = Installed(empty.programs, empty.folder / "models")
+    project.run("python", "-m", "translations_assets.dagster_home")
+    dagster = ("python", "-m", "dagster", "asset", "materialize", "-m", "translations_assets.definitions")
+    project.run(*dagster, "--select", "dataset_devtest", "--partition", DEMO)
+    project.run("translations", "train", DEMO, "--target", "merge_devset", "--yes")
+    plan = json.loads(project.run("translations", "plan", DEMO, "--target", "merge_devset", "--json"))
+    assert {step["status"] for step in plan["steps"]} == {"cached"}
+    assert not (empty.folder / ".state").exists()
+
+
+def test_a_cluster_asks_for_the_extra(empty: Installed) -> None:
+    empty.run("translations", "init", "models")
+    project = Installed(empty.programs, empty.folder / "models")
+    code = (
+        "import os; os.environ['TRANSLATIONS_DEPLOYMENT'] = 'deploy/deployment.on-premises.example.yml'; "
+        "from translations_assets.project import this_project; this_project().runner"
+    )
+    assert "'translations-assets[cluster]'" in project.failed("python", "-c", code)

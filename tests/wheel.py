@@ -1,4 +1,4 @@
-"""The wheel, built and installed in an environment of its own that borrows the libraries of this one."""
+"""The wheel, built and installed with the libraries of a laptop in an environment of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from pathlib import Path
 from translations_assets.settings import repository_root
 
 OWN = ("TRANSLATIONS_", "DAGSTER_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead to the checkout
+
+LOCKED_BUILD = ("--build-constraints", "requirements/build.lock", "--require-build-hashes")
 
 
 @dataclass(frozen=True)
@@ -23,48 +24,40 @@ class Installed:
     programs: Path
     folder: Path
 
-    def run(self, *words: str, code: int = 0) -> str:
-        """What a program prints on standard output; it must end with the exit code."""
+    def run(self, *words: str) -> str:
+        """What a program prints on standard output; it must end well."""
+        done = self._done(words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def failed(self, *words: str) -> str:
+        """What a program that must end with exit code 1 prints on standard error."""
+        done = self._done(words)
+        assert done.returncode == 1, done.stdout + done.stderr
+        return done.stderr
+
+    def _done(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
         environment["DAGSTER_HOME"] = str(self.folder / ".state" / "dagster")
         command = [str(self.programs / words[0]), *words[1:]]
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
         )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
 
 
 def install_wheel(folder: Path) -> Path:
     """Build the wheel and install it below a folder; returns the folder of its programs."""
     environment = folder / "venv"
     _uv("venv", "-q", "--python", sys.executable, str(environment))
-    paths = {"base": str(environment), "platbase": str(environment)}
-    site_packages = Path(sysconfig.get_path("purelib", "venv", paths))
-    # A path in a .pth brings the libraries, and not the checkout, to which a .pth among them leads
-    (site_packages / "libraries.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    _uv(
-        "pip",
-        "install",
-        "-q",
-        "--offline",
-        "--no-deps",
-        "--python",
-        str(environment),
-        str(build_wheel(folder)),
-    )
+    install = ("pip", "install", "-q", "--offline", "--no-deps", "--python", str(environment))
+    _uv(*install, *LOCKED_BUILD, "--require-hashes", "-r", "requirements/laptop.lock")
+    _uv(*install, str(build_wheel(folder)))
     return environment / "bin"
 
 
 def build_wheel(folder: Path) -> Path:
     """Build the wheel of the checkout, with what the lock of builds pins."""
-    locked = ("--build-constraints", "requirements/build.lock", "--require-hashes")
+    locked = (*LOCKED_BUILD[:2], "--require-hashes")
     _uv("build", "-q", "--wheel", "--offline", *locked, "-o", str(folder / "dist"), ".")
     (wheel,) = (folder / "dist").glob("*.whl")
     return wheel
