@@ -93,12 +93,15 @@ golden: install-dev ## renew the golden files of the tests
 # From 3.10 on, as ever: what a lock says of who requires what is part of keys (decision 23).
 lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml -o requirements/main.lock
+	    --overrides requirements/overrides.txt pyproject.toml --extra cluster -o requirements/main.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml --extra dev --extra tracking --group merging \
+	    --overrides requirements/overrides.txt pyproject.toml -c requirements/main.lock -o requirements/laptop.lock
+	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
+	    --overrides requirements/overrides.txt pyproject.toml --extra cluster --extra dev --extra tracking \
+	    --group merging \
 	    -c requirements/main.lock -o requirements/dev.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml --extra tracking -c requirements/main.lock \
+	    --overrides requirements/overrides.txt pyproject.toml --extra cluster --extra tracking -c requirements/main.lock \
 	    -o requirements/tracking.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --overrides requirements/overrides.txt --group worker -c requirements/main.lock -o requirements/worker.lock

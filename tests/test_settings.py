@@ -64,6 +64,33 @@ def test_state_is_kept_in_the_current_folder_when_the_packages_are_installed(
     assert settings.state_folder() == tmp_path / ".state"
 
 
+def test_a_folder_whose_pyproject_names_the_definitions_is_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = tmp_path / "mine" / "deploy"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    (tmp_path / "mine" / "pyproject.toml").write_text('[project]\nname = "another"\n', encoding="utf-8")
+    assert settings.project_folder() == settings.repository_root()
+    text = '[tool.dagster]\nmodule_name = "translations_assets.definitions"\n'
+    (tmp_path / "mine" / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert settings.state_folder() == tmp_path / "mine" / ".state"
+    (tmp_path / "mine" / "configs").mkdir()
+    assert settings.config_folders() == (tmp_path / "mine" / "configs",)
+
+
+def test_new_configs_are_written_to_no_folder_of_examples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    examples = tmp_path / "wheel"
+    (examples / "configs").mkdir(parents=True)
+    monkeypatch.setattr(settings, "repository_root", lambda: examples)
+    assert settings.config_folders() == (examples / "configs",)
+    assert settings.new_config_folder() == tmp_path / "configs"
+    assert settings.config_folders() == (tmp_path / "configs",)
+
+
 def test_a_relative_state_folder_is_taken_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,8 @@ from translations_assets.store.encoding import MALFORMED, seal, unseal
 from translations_assets.whole_file import keep_newest
 
 MOST_FILES = 1000
-_CODE = ("translations_assets", "pipeline", "requirements")
+_PACKAGE = Path(__file__).parent
+_CODE = (_PACKAGE.name, "pipeline", "requirements")
 _BEGUN = time.time_ns()
 
 
@@ -83,10 +84,14 @@ class KnownConfigs:
         """Size and time of change of every file that a graph may depend on."""
         return [
             [entry.path, status.st_size, status.st_mtime_ns]
-            for folder in _CODE
-            for entry in sorted(_files(str(self._root / folder)), key=lambda entry: entry.path)
+            for folder in self._folders()
+            for entry in sorted(_files(str(folder)), key=lambda entry: entry.path)
             if (status := entry.stat())
         ]
+
+    def _folders(self) -> list[Path]:
+        """The folders of the code; a wheel has all of it in the package."""
+        return [_PACKAGE] if self._root.parent == _PACKAGE else [self._root / name for name in _CODE]
 
     def _is_newer(self) -> bool:
         return any(changed >= _BEGUN for _, _, changed in self._code)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import TranslationsError
+from translations_assets.extras import require_cluster
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
@@ -92,6 +93,7 @@ class Project:
 
         minutes = (self.deployment or Deployment()).unsaved_minutes
         if cluster := self.cluster:
+            require_cluster("kubernetes", "A deployment file with `runner: kubernetes`")
             from translations_assets.runners.kubernetes.runner import KubernetesRunner
 
             return KubernetesRunner(cluster, self.root, unsaved_minutes=minutes)

@@ -10,7 +10,7 @@ from pathlib import Path
 def revision(root: Path) -> str:
     """The checkout's commit, with `+changes` when files differ from it; empty when it is no checkout.
 
-    An image has it in a file, from when it was built.
+    An image and a wheel have it in a file, from when they were built.
     """
     found, status = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain")
     if not found or status is None:
@@ -26,7 +26,7 @@ def commit(root: Path) -> str:
 def web_address(root: Path) -> str:
     """The page of the repository that the checkout is of, by its remote `origin`; empty when there is none.
 
-    An image has it in a file. `git@example.org:team/translations.git` is shown at
+    An image and a wheel have it in a file. `git@example.org:team/translations.git` is shown at
     `https://example.org/team/translations`.
     """
     remote = _git(root, "config", "--get", "remote.origin.url")
@@ -44,7 +44,12 @@ def _written(file: Path) -> str:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """Run git and return its output; None when it fails, or is not installed."""
+    """Run git and return its output; None when it fails, is missing, or the folder is no checkout itself.
+
+    A wheel may be installed below somebody's checkout of something else.
+    """
+    if not (root / ".git").exists():
+        return None
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

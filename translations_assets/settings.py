@@ -8,7 +8,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_DEPLOYMENT` | the deployment file: the store and the machines of an installation | none |
 | `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | the deployment's, else in the state |
 | `TRANSLATIONS_STORE_BASE` | a store to read, never written, in the same forms | the deployment's |
-| `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the checkout |
+| `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the project |
 | `TRANSLATIONS_SPACE` | the space that refs are written to | the deployment's, else `<user>-<git branch>` |
 | `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
 | `TRANSLATIONS_PUBLIC_SERVER` | its address for people elsewhere, for links in notices | none |
@@ -18,8 +18,8 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_CACHE_GB` | the size that this folder is kept below | 100 |
 | `TRANSLATIONS_WEBHOOK` | the address that notices of runs are sent to, a secret | none |
 
-The project folder is the checkout when the code runs from one, else the current folder. A variable that is
-set but empty counts as not set.
+The project folder is a checkout, or a folder that `translations init` has made (`project_folder`); the code's
+own files are found by `repository_root`. A variable that is set but empty counts as not set.
 """
 
 from __future__ import annotations
@@ -33,19 +33,24 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _CREDENTIALS = (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")  # below the user's home
+DEFINITIONS = "translations_assets.definitions"  # the module that Dagster loads
 LOCAL_SERVER = "http://127.0.0.1:3000"  # of `make ui`, and of a port that kubectl forwards
 _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 def repository_root() -> Path:
-    """The folder that holds the package `pipeline`: a checkout, or where the packages are installed."""
-    root = Path(__file__).resolve().parent.parent
-    if not (root / "pipeline" / "__init__.py").is_file():
-        raise FileNotFoundError(
-            f"the package 'pipeline' is missing in {root}; reinstall translations-assets: "
-            "its packages 'pipeline' and 'translations_assets' belong side by side"
-        )
-    return root
+    """The folder of the code's own files: `pipeline/`, `requirements/`, `configs/`, `deploy/` and `docs/`.
+
+    A checkout and an image have them beside this package, an installed wheel has them inside it
+    (`hatch_build.py`). Raises FileNotFoundError where they are in neither place.
+    """
+    package = Path(__file__).resolve().parent
+    for root in (package / "repository", package.parent):
+        if (root / "pipeline" / "__init__.py").is_file():
+            return root
+    raise FileNotFoundError(
+        f"the scripts ('pipeline') are missing in {package}; reinstall translations-assets"
+    )
 
 
 def state_folder() -> Path:
@@ -117,8 +122,22 @@ def config_folders() -> tuple[Path, ...]:
     named = [_folder(part) for part in os.environ.get("TRANSLATIONS_CONFIGS", "").split(":") if part]
     if named:
         return tuple(named)
-    here = Path.cwd() / "configs"
-    return (here if here.is_dir() else repository_root() / "configs",)
+    own = (Path.cwd() / "configs", project_folder() / "configs")
+    return (next(filter(Path.is_dir, own), repository_root() / "configs"),)
+
+
+def new_config_folder() -> Path:
+    """The folder that a new training config is written to: the first that configs are read from.
+
+    The examples of an installed wheel are nobody's own: instead of them, `configs` in the project folder,
+    which is made. Raises OSError.
+    """
+    folder = config_folders()[0]
+    if folder != repository_root() / "configs":
+        return folder
+    own = project_folder() / "configs"
+    own.mkdir(exist_ok=True)
+    return own
 
 
 def space(deployed: str | None = None) -> str:
@@ -173,10 +192,25 @@ def download_cache() -> tuple[Path, int] | None:
 
 
 def project_folder() -> Path:
-    """The checkout when the code runs from one, else the current folder."""
+    """The folder with `configs/` and `.state`: what `translations init` has made, or a checkout.
+
+    The nearest of those, from the current folder upwards; else the checkout that the code runs from; else the
+    current folder.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if _is_project(folder):
+            return folder
     root = repository_root()
-    # site-packages holds the packages too, but it is no place for state and has no branch
-    return root if (root / "pyproject.toml").is_file() else Path.cwd()
+    return root if _is_project(root) else here
+
+
+def _is_project(folder: Path) -> bool:
+    """Test whether the folder's pyproject.toml names the definitions to Dagster."""
+    try:
+        return DEFINITIONS in (folder / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
 
 
 def _folder(value: str | Path) -> Path:

@@ -104,6 +104,7 @@ BAD = [
     bad("serve PAIR --port 70000", USAGE, "'--port'", "65535"),
     bad("serve PAIR --port -1", USAGE, "'--port'", "0"),
     bad("config check nothing", FAILED, "there is no training config 'nothing'", "1 problem"),
+    bad("init configs/en-eo.tiny.yml", USAGE, "is a file"),
     bad("config generate en lt", USAGE, "give --name for a search"),
     bad("config generate en xx --name x", FAILED, "xx", "lt, lv"),
     bad("config generate en lt --name ../x", FAILED, "--name", "'../x' does not"),

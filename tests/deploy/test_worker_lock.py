@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 from tests.deploy.files import ROOT
+from translations_assets.errors import TranslationsError
+from translations_assets.extras import require_cluster
 from translations_assets.keys.code.libraries import (
     DISTRIBUTIONS,
     Lock,
@@ -89,6 +93,28 @@ def test_every_version_is_that_of_the_keys() -> None:
     found = pins("worker.lock")
     names = {name for name, _ in found}
     assert found == {(name, version) for name, version in pins("main.lock") if name in names}
+
+
+CLUSTER = {"dagster-gcp", "dagster-k8s", "dagster-postgres", "kubernetes"}
+
+
+def test_a_laptop_has_no_library_of_a_cluster_and_the_versions_of_the_keys() -> None:
+    laptop, main = pins("laptop.lock"), pins("main.lock")
+    left_out = {name for name, _ in main} - {name for name, _ in laptop}
+    assert left_out >= CLUSTER | {"pandas", "psycopg2-binary", "google-cloud-bigquery"}
+    assert laptop == {(name, version) for name, version in main if name not in left_out}
+    assert group() <= {name for name, _ in laptop}
+
+
+@pytest.mark.parametrize("library", sorted(CLUSTER))
+def test_who_needs_a_library_of_the_cluster_is_told_what_to_install(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = library.replace("-", "_")
+    require_cluster(module, "A cluster")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(TranslationsError, match=rf"A cluster needs.*{module}.*\[cluster\].*make install"):
+        require_cluster(module, "A cluster")
 
 
 def test_the_image_has_what_keys_say() -> None:

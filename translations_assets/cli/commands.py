@@ -259,6 +259,12 @@ class Commands(LazyGroup):
                 "config:find_corpus",
                 ("find-corpus en lt", "find-corpus en lt --importer opus --json"),
             ),
+            Entry(
+                "init",
+                "Make a project of one's own: an example, a deployment file, Dagster's settings",
+                "init:init",
+                ("init models",),
+            ),
         ),
         "The store": (
             Entry(

@@ -14,7 +14,7 @@ from translations_assets.cli import completion, exits
 from translations_assets.cli.common import Json, this_project
 from translations_assets.cli.output import print_answer, print_json, print_note, print_table
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.settings import config_folders, mirror
+from translations_assets.settings import mirror, new_config_folder
 from translations_assets.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def generate(
     if name is None:
         raise typer.BadParameter("give --name for a search, or --files with two files of your own.")
     check_name(name, query)
-    path = output or config_folders()[0] / f"{src}-{trg}.{name}.yml"
+    path = output or new_config_folder() / f"{src}-{trg}.{name}.yml"
     if not path.parent.is_dir():
         raise ConfigError.of(
             "there is no such folder; make it, or give another file as --output", str(path.parent)

@@ -67,6 +67,7 @@ JSON: Mapping[str, Sequence[str]] = {
     "tensorboard": ("{folder, written}",),
     "wandb": ("{sent: [run], known: [run], pages: {<run>: url}}",),
     "registry build": ("{file, runs}",),
+    "init": ("{folder, files: [file]}",),
     "find-corpus": (
         "{datasets: [{importer, key, use, sentences, estimated, bytes, extent, licence, url, skipped}], "
         "problems: [{importer, message}]}",

@@ -32,13 +32,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 from translations_assets.config.errors import ConfigError, nearest
+from translations_assets.settings import repository_root
 
-# The two packages are installed side by side; this one reads the other's data, and imports nothing of it.
-TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "langs" / "languages.json"
+# This package reads the scripts' data, and imports nothing of theirs.
+TABLE = repository_root() / "pipeline" / "langs" / "languages.json"
 
 # Scripts that spell sounds, so that a slip of a finger makes a typo that a reader still understands.
 _PHONEMIC = frozenset({"alphabetic", "abjad", "abugida", "syllabary"})

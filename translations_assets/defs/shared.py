@@ -12,6 +12,7 @@ import dagster as dg
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.endings import ToldCancellation, failure_of
 from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.extras import require_cluster
 from translations_assets.project import this_project
 from translations_assets.store.gcs.client import supply_client
 
@@ -49,6 +50,7 @@ def partition_keys() -> list[str]:
     No config is read: what is wrong in one is named by the recipes' sensor, and by a run of it.
     """
     if "gs://" in PROJECT.store.url:
+        require_cluster("dagster_gcp", "Dagster with a store in a bucket")
         # Not in the thread that asks the store: this one may go on without it, and import half a module
         import dagster_gcp  # noqa: F401
     found = PROJECT.configs.partitions()

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from pathlib import Path
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import (
@@ -27,9 +26,10 @@ from translations_assets.config.languages import Language, languages
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Output
+from translations_assets.settings import repository_root
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
 
-TABLE = Path(__file__).resolve().parents[2] / "pipeline" / "clean" / "filters" / "alphabets.json"
+TABLE = repository_root() / "pipeline" / "clean" / "filters" / "alphabets.json"
 LARGE = ("Latin", "Han")
 # Of text in all languages, as NFKC leaves it.
 SIGNS = "".join(map(chr, range(0x21, 0x7F))) + "‐–—−‘’‚“”„‹›«»•·°§©®±×÷€£¥₹"

@@ -18,7 +18,7 @@ LOCK = Path("requirements/worker.lock")
 BUILD_FILE = Path("deploy/worker.Dockerfile")
 ENVIRONMENT_BUILD_FILE = Path("deploy/environment.Dockerfile")
 ENVIRONMENT_MAKER = Path("pipeline/common/environments.py")
-_OTHER_LOCKS = ("dev", "main", LOCK.stem)
+_OTHER_LOCKS = ("dev", "main", "laptop", LOCK.stem)
 _DIGITS = 16
 
 
