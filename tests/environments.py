@@ -1,4 +1,4 @@
-"""What some tests need besides the locked libraries: made once, and kept in the user's cache folder.
+"""Environments that some tests need besides the locked libraries: made once, in the user's cache folder.
 
     python -m tests.environments
 

@@ -1,4 +1,4 @@
-"""What is made once in a session of tests, by whichever worker needs it first."""
+"""Things made once in a session of tests, by whichever worker needs them first."""
 
 from __future__ import annotations
 

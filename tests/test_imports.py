@@ -1,4 +1,4 @@
-"""What files import: nothing that imports them again, not even for its types."""
+"""Tests of imports: no file imports one that imports it again, not even for its types."""
 
 from graphlib import CycleError, TopologicalSorter
 

@@ -1,4 +1,4 @@
-"""What the deployment file and the settings make of a project."""
+"""Tests of a project made from the deployment file and the settings."""
 
 from __future__ import annotations
 

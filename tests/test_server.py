@@ -1,4 +1,4 @@
-"""What the client of a web server asks, by the schema of the locked Dagster."""
+"""Tests of the requests of a web server's client, by the schema of the locked Dagster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things are kept, with and without the environment variables."""
+"""Tests of the locations of an installation, with and without the environment variables."""
 
 from __future__ import annotations
 

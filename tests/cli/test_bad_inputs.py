@@ -1,4 +1,4 @@
-"""What people get wrong, command by command: a clear message, and the exit code that help documents."""
+"""Tests of people's mistakes, command by command: a clear message, and the exit code that help documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell completes: by its own protocol, and in a real bash whose key is pressed."""
+"""Tests of completion: by a shell's own protocol, and in a real bash whose key is pressed."""
 
 import os
 import shutil

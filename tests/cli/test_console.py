@@ -1,4 +1,4 @@
-"""What a run shows on the terminal: one here by what its engine emits, one on a server by its events."""
+"""Tests of a run's progress on the terminal: here by the engine's events, on a server by its own."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What `plan` and `status` say of hours, money and energy, and the budget that they are held against."""
+"""Tests of hours, money and energy in `plan` and `status`, and of the budget that they are held against."""
 
 import json
 import re

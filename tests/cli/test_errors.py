@@ -1,4 +1,4 @@
-"""What people get wrong: one clear message, exit code 1, no traceback."""
+"""Tests of people's mistakes: one clear message, exit code 1, no traceback."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How states are counted and filled up, with colours and without."""
+"""Tests of counts of states, padded, with colours and without."""
 
 import re
 

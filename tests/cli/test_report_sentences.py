@@ -1,4 +1,4 @@
-"""Which sentences a report shows, and that its pages and long words fit screens."""
+"""Tests of the sentences that a report shows, and that its pages and long words fit screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a run is the same on the command line, in the Launchpad and in a child's command."""
+"""Tests that a run's options are the same on the command line, in the Launchpad and in a child's command."""
 
 from typing import Any
 

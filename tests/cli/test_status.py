@@ -1,4 +1,4 @@
-"""What `status` says of a run in numbers."""
+"""Tests of the numbers of a run in `status`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which generation a config is of, and what the keys that it does not give meant then."""
+"""Tests of the generation of a config, and the meaning of missing keys at that time."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What upstream accepted is accepted: with the same meaning, a note for each change, and after migrating."""
+"""Tests that upstream's spellings are accepted: same meaning, a note for each change, and after migrating."""
 
 import pytest
 

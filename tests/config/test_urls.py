@@ -1,4 +1,4 @@
-"""What of a URL is secret, and how URLs are shown."""
+"""Tests of the secret parts of URLs, and of URLs as they are shown."""
 
 import pytest
 from hypothesis import given

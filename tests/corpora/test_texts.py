@@ -1,4 +1,4 @@
-"""What translated files say to each other, compared with what was written into them."""
+"""Tests of translated files against each other, compared with what was written into them."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""What is printed last is not lost when a run ends."""
+"""Tests that the last output is not lost when a run ends."""
 
 from __future__ import annotations
 

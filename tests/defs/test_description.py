@@ -1,4 +1,4 @@
-"""What the UI shows of assets: kinds, tags, links to code. It is read off the code, and true of graphs."""
+"""Tests of kinds, tags and links to code in the UI: read off the code, and true of graphs."""
 
 import subprocess
 from pathlib import Path

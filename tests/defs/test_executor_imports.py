@@ -1,4 +1,4 @@
-"""What the threaded executor and the recipes use of Dagster's private modules, so that an upgrade tells.
+"""Tests of Dagster's private modules that the executor and the recipes use, so that an upgrade is noticed.
 
 Imports the executor itself nowhere: it would fail with the first missing name only.
 """

@@ -1,4 +1,4 @@
-"""What people read of a dataset's way from import to merge."""
+"""Tests of the lines of a dataset from import to merge, as people read them."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What people read on a materialization."""
+"""Tests of the metadata of materializations."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Which training configs are partitions, whatever else lies in the folders."""
+"""Tests of the training configs that are partitions, whatever else lies in the folders."""
 
 import logging
 from pathlib import Path

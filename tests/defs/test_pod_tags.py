@@ -1,4 +1,4 @@
-"""What the deployment file says of a stage's pods stands on its asset."""
+"""Tests that a stage's pod settings in the deployment file stand on its asset."""
 
 from __future__ import annotations
 

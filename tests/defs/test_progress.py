@@ -1,4 +1,4 @@
-"""What people see of an asset while its steps run."""
+"""Tests of an asset's progress while its steps run."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any

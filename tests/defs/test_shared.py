@@ -1,4 +1,4 @@
-"""What Dagster's definitions do to the store."""
+"""Tests of the effects of Dagster's definitions on the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a place's store and processes tell of the runs there were: what is whole, what ran, what was left."""
+"""Evidence of runs in a place's store and processes: whole files, steps that ran, leftovers."""
 
 from __future__ import annotations
 

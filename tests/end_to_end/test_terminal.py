@@ -1,4 +1,4 @@
-"""What a run shows on a terminal, by the command that people type."""
+"""Tests of a run on a terminal, by the command that people type."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What goes into a config."""
+"""Tests of the contents of a generated config."""
 
 from dataclasses import replace
 

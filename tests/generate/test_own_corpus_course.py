@@ -1,4 +1,4 @@
-"""How long trainings on one's own text are: by its pieces, which have more characters in letters."""
+"""Tests of the length of trainings on one's own text: by pieces, which have more characters in letters."""
 
 from pathlib import Path
 

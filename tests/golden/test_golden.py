@@ -1,4 +1,4 @@
-"""What Dagster loads and the graphs of all training configs are as in the golden files.
+"""Tests that Dagster's definitions and the graphs of all training configs are as in the golden files.
 
 An upstream name that no asset has becomes a silent external asset in Dagster: here it would show.
 """

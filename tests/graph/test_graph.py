@@ -1,4 +1,4 @@
-"""What differs between two graphs."""
+"""Tests of the differences between two graphs."""
 
 from tests.running.conftest import demo_graph
 

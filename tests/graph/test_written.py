@@ -1,4 +1,4 @@
-"""What is written down of a graph is read as the same graph, to the types of its arguments."""
+"""Tests that a graph is read as it was written, to the types of its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes a step's key, and what does not."""
+"""Tests of changes that change a step's key, and of others."""
 
 from __future__ import annotations
 

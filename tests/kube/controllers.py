@@ -1,4 +1,4 @@
-"""What the fake API server's controllers do: jobs get their pods and their ends, orphans are collected.
+"""Controllers of the fake API server: jobs get their pods and their ends, orphans are collected.
 
 Of jobs only those are offered that run one pod at a time. Where servers differ by age, this one is as current
 ones are: a pod that is deleted before it has ended counts as failed.

@@ -1,4 +1,4 @@
-"""What becomes of a controller's events on their way to the API server: as client-go's recorder does it.
+"""Events of a controller on their way to the API server, as client-go's recorder treats them.
 
 Events that differ in their words alone are put together from the tenth on; one object gets only so many.
 """

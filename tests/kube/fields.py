@@ -1,4 +1,4 @@
-"""What a server checks of an object before it keeps it."""
+"""Checks of an object by a server before it keeps it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Kueue's API shows of the Jobs that it holds back: one Workload for each."""
+"""Kueue's API for the Jobs that it holds back: one Workload for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fake API server and a real one have in common: all that the rest of the tests rely on."""
+"""Tests of the fake API server beside a real one: all that the rest of the tests rely on."""
 
 from __future__ import annotations
 

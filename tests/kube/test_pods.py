@@ -1,4 +1,4 @@
-"""What becomes of pods in the cluster that the tests use, over the fake API server and a real one."""
+"""Tests of pods in the cluster that the tests use, over the fake API server and a real one."""
 
 from __future__ import annotations
 

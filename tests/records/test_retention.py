@@ -1,4 +1,4 @@
-"""What the rules keep: runs, refs and manifests, by pins, records and age."""
+"""Tests of the rules of retention: runs, refs and manifests, by pins, records and age."""
 
 from __future__ import annotations
 

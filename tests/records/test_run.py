@@ -1,4 +1,4 @@
-"""What is asked of a run, as words of a command line: whoever types them asks for the same."""
+"""Tests of a run's options as words of a command line: the same words ask for the same run."""
 
 from __future__ import annotations
 

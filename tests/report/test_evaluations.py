@@ -1,4 +1,4 @@
-"""Which model scores are told of, and which one users get."""
+"""Tests of the model of a score, and of the model for users."""
 
 import pytest
 

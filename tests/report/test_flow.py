@@ -1,4 +1,4 @@
-"""Where the lines of a report come from."""
+"""Tests of the origin of a report's lines."""
 
 from typing import Any
 

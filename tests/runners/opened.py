@@ -1,4 +1,4 @@
-"""Which files the scripts of a run open, they and all processes that they start, as the kernel saw it."""
+"""Files that the scripts of a run open, with all processes that they start, as the kernel saw it."""
 
 from __future__ import annotations
 

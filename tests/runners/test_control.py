@@ -1,4 +1,4 @@
-"""What a worker does when its orchestrator has let it go, whatever it meets with."""
+"""Tests of a worker that its orchestrator has let go, whatever it meets with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script finds in its environment: in every runner the same short list, whatever its worker has."""
+"""Tests of a script's environment: in every runner the same short list, whatever its worker has."""
 
 from __future__ import annotations
 

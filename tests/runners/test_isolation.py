@@ -1,4 +1,4 @@
-"""What a script can reach: its bundle, its libraries, and the environment that it is given; nothing else."""
+"""Tests of a script's reach: its bundle, its libraries, and its environment; nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the machine has, as nvidia-smi and the control group tell it."""
+"""Tests of the machine's resources, as nvidia-smi and the control group report them."""
 
 from __future__ import annotations
 

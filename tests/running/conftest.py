@@ -1,4 +1,4 @@
-"""What the engine's tests stand on: a small repository, stages over it, a runner that makes up results."""
+"""Fixtures of the engine's tests: a small repository, stages over it, a runner that makes up results."""
 
 from __future__ import annotations
 

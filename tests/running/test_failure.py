@@ -1,4 +1,4 @@
-"""What people are told of a step that failed."""
+"""Tests of the explanation of a failed step."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What cannot be repeated byte by byte and has lost its manifest: told, and not made again unasked."""
+"""Tests of lost manifests of unrepeatable results: reported, and not made again unasked."""
 
 from __future__ import annotations
 

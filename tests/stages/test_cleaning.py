@@ -1,4 +1,4 @@
-"""Which filters clean a dataset, what tells languages apart, and what scores of cleaned text drop."""
+"""Tests of a dataset's filters, its language identifier, and the scores that drop cleaned text."""
 
 from __future__ import annotations
 

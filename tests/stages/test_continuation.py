@@ -1,4 +1,4 @@
-"""What is fetched from an earlier run, for each continuation, and which steps then are not made."""
+"""Tests of the files of an earlier run, for each continuation, and of the steps that are then left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How datasets are imported: codes, variants of Chinese, modifiers."""
+"""Tests of the import of datasets: codes, variants of Chinese, modifiers."""
 
 from __future__ import annotations
 

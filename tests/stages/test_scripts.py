@@ -1,4 +1,4 @@
-"""What holds for every training config: stages, files and scripts fit together."""
+"""Tests that hold for every training config: stages, files and scripts fit together."""
 
 from __future__ import annotations
 

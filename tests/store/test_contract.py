@@ -1,4 +1,4 @@
-"""What every store promises: the same tests over the store in a folder and the one in memory."""
+"""Tests of the promises of every store: the same over the store in a folder and the one in memory."""
 
 from __future__ import annotations
 

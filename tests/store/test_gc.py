@@ -1,4 +1,4 @@
-"""What the garbage collector of a store in a folder keeps and what it frees."""
+"""Tests of the files that the garbage collector of a store in a folder keeps and frees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a store in a folder must survive: power cuts, killed writers, other processes."""
+"""Tests of a store in a folder: power cuts, killed writers, other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which letters a vocabulary knows, as the playground finds out: in Node.js, beside SentencePiece itself."""
+"""Tests of the letters that a vocabulary knows, as the playground finds out, beside SentencePiece itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps took, in the units that people and programs are told."""
+"""Tests of the costs of steps, in the units for people and programs."""
 
 from dataclasses import replace
 

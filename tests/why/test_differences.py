@@ -1,4 +1,4 @@
-"""What differs between two values, for people; and how many changed keys are tried."""
+"""Tests of the differences between two values, for people; and of the number of changed keys tried."""
 
 from __future__ import annotations
 

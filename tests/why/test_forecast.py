@@ -1,4 +1,4 @@
-"""What steps are expected to take, and to cost, by what earlier ones took."""
+"""Tests of the expected time and cost of steps, by earlier ones."""
 
 from __future__ import annotations
 

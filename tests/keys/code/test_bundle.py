@@ -1,4 +1,4 @@
-"""What a bundle holds, and what not."""
+"""Tests of the contents of a bundle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of code that has changed."""
+"""Tests of descriptions of changed code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must change a fingerprint, one rule a test: two texts that may do different things."""
+"""Tests of changes to a fingerprint, one rule a test: two texts that may do different things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not change a fingerprint, one rule a test: two texts that do the same."""
+"""Tests of equal fingerprints, one rule a test: two texts that do the same."""
 
 from __future__ import annotations
 

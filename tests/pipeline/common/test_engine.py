@@ -1,4 +1,4 @@
-"""What reaches Firefox's engine: no more at once than a model is made for, and nothing that has no text."""
+"""Tests of the input of Firefox's engine: no more at once than a model allows, nothing without text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a file:// URL may name, asked by the command that imports datasets."""
+"""Tests of the files that a file:// URL may name, by the command that imports datasets."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What checkpoint sets are made from."""
+"""Tests of the sources of checkpoint sets."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""How many tasks a script runs side by side: by threads and by memory."""
+"""Tests of the number of tasks that a script runs at once: by threads and by memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which URLs are downloaded from, and to which hosts tokens are sent."""
+"""Tests of the URLs that are downloaded from, and the hosts that tokens are sent to."""
 
 import subprocess
 import sys

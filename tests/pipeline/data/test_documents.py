@@ -1,4 +1,4 @@
-"""Which document each sentence of a test set is of."""
+"""Tests of the document of each sentence of a test set."""
 
 import hashlib
 import io

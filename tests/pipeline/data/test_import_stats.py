@@ -1,4 +1,4 @@
-"""What an importer counts, in its stats.json."""
+"""Tests of an importer's counts in its stats.json."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""How long a pod waits for steps that may share it."""
+"""Tests of the time that a pod waits for steps that may share it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How attempts end on a cluster for other reasons than their script, and what people are told."""
+"""Tests of attempts that end on a cluster for other reasons than their script, and of their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which image a step gets."""
+"""Tests of the image of a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Jobs are named and described."""
+"""Tests of the names and descriptions of Jobs."""
 
 from __future__ import annotations
 

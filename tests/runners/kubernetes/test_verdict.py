@@ -1,4 +1,4 @@
-"""What the cluster's words about a pod mean."""
+"""Tests of the meaning of the cluster's words about a pod."""
 
 from __future__ import annotations
 

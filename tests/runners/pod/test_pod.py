@@ -1,4 +1,4 @@
-"""What runs in a pod: its code and its request come from the store, its output tells how its jobs ended."""
+"""Tests of a pod's program: code and request come from the store, its output is how its jobs ended."""
 
 from __future__ import annotations
 

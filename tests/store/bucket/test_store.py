@@ -1,4 +1,4 @@
-"""What a store in a bucket does otherwise than one in a folder; `test_contract` tests the rest."""
+"""Tests of a store in a bucket where it differs from one in a folder; `test_contract` tests the rest."""
 
 from __future__ import annotations
 
