@@ -17,7 +17,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --di
 BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding extract_best training_pairs feed batches scale throughput forecasts alphas shortlists shortlist guided_alignment
 
 .PHONY: help install install-dev install-tracking demo check-demo test test-all mutants defects ci-environments graph lint types \
-    ui ui-deployed images bench gpu-check docs pictures golden lock clean
+    ui ui-deployed images release bench gpu-check docs pictures golden lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,14 @@ ui-deployed: install-dev ## open it as on a cluster: PostgreSQL, a bucket's stan
 
 images: install ## build and push the images of a cluster: REGISTRY=europe-docker.pkg.dev/my-project/translations
 	@$(BIN)/python -m deploy.images $(or $(REGISTRY),$(error say REGISTRY=...)) --push
+
+release: docs ## build wheel, documentation and bill of materials into dist/; with REGISTRY=..., push the images, too
+	@rm -rf dist && mkdir dist
+	@$(UV) build -q --wheel --build-constraints requirements/build.lock --require-hashes -o dist .
+	@tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@315532800 -czf dist/docs.tar.gz site
+	@$(BIN)/python -m deploy.release dist/bill-of-materials.json
+	@$(if $(REGISTRY),$(BIN)/python -m deploy.images $(REGISTRY) --push)
+	@ls -l dist
 
 bench: demo install-dev ## print the figures of the benchmarks (finishes the demo first)
 	@for words in $(BENCHMARKS) "kills --times 8"; do echo "== $$words"; $(BIN)/python -m benchmarks.$$words || exit 1; done
