@@ -237,6 +237,10 @@ def test_what_was_learnt_of_another_data_set_is_forgotten() -> None:
     assert identifier.shares == {"por": 0.4}
     identifier.learn(GALICIAN)
     assert identifier.shares is None
+    identifier.learn(GALICIAN * 100)
+    assert identifier.others([DOUBTFUL]) == [""]
+    identifier.learn([])
+    assert identifier.others([DOUBTFUL]) == ["por"]
 
 
 SHORT_PORTUGUESE = ["Não guardar", "Fechar janela", "Sair agora", "OK", "Firefox"]

@@ -107,6 +107,14 @@ def test_rubbish_after_the_end_is_told(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "a.zst"))
 
 
+def test_gzip_holds_neither_time_nor_name(tmp_path: Path) -> None:
+    """Bytes 4 to 7 of its header are the time of writing, bit 3 of byte 3 says that a name follows (RFC 1952)."""
+    write_lines(tmp_path / "a.gz", ["one"])
+    header = (tmp_path / "a.gz").read_bytes()[:10]
+    assert header[4:8] == bytes(4)
+    assert not header[3] & 8
+
+
 def test_several_frames_are_one_text(tmp_path: Path) -> None:
     frames = [zstandard.compress(b"one\ntw"), zstandard.compress(b"o\n" + b"three\n" * 50_000)]
     (tmp_path / "a.zst").write_bytes(b"".join(frames))
