@@ -108,7 +108,7 @@ def test_rubbish_after_the_end_is_told(tmp_path: Path) -> None:
 
 
 def test_gzip_holds_neither_time_nor_name(tmp_path: Path) -> None:
-    """Bytes 4 to 7 of its header are the time of writing, bit 3 of byte 3 says that a name follows (RFC 1952)."""
+    """Bytes 4 to 7 of the header are the time of writing; bit 3 of byte 3: a name follows (RFC 1952)."""
     write_lines(tmp_path / "a.gz", ["one"])
     header = (tmp_path / "a.gz").read_bytes()[:10]
     assert header[4:8] == bytes(4)
