@@ -1,4 +1,4 @@
-"""The cost of 150 training configs: ticks of the recipes' sensor, and a plan, everything cached.
+"""The cost of 150 training configs: ticks of the recipes' sensor, a plan with everything cached, all pairs.
 
     python -m benchmarks.many_configs
     python -m benchmarks.many_configs --configs 145 ../translations/configs/*.yml
@@ -22,7 +22,9 @@ from pathlib import Path
 
 from benchmarks.timing import BIN, seconds
 from tests.defs.runner import MadeUpRunner
+from tests.ui.test_web_server import GUARDED, serving
 from translations_assets.config.load import load_config
+from translations_assets.server import PAIRS
 from translations_assets.settings import repository_root
 
 SCRIPT, OLD, NEW = "pipeline/train/vocab.py", "THREADS = 16", "THREADS = 15"
@@ -51,6 +53,7 @@ def main() -> None:
         }
         ticks(place)
         plan(place, names[: len(args.files)])
+        pairs(place, names)
 
 
 def copies(files: Sequence[Path], number: int, folder: Path) -> list[str]:
@@ -113,6 +116,27 @@ def plan(place: Path, made: Sequence[str]) -> None:
     with Measured("translations plan --all", "30 s") as measured:
         seconds([str(BIN / "translations"), "plan", "--all"], {}, cwd=place)
         measured.told = "everything cached"
+
+
+def pairs(place: Path, names: Sequence[str]) -> None:
+    """Give each config a run that has ended; then show all pairs, first with nothing remembered of them."""
+    from translations_assets.project import this_project
+
+    project = this_project()
+    for name in names:
+        session = project.session(f"run-{name}", name)
+        for steps in session.graph.stages.values():
+            project.engine.run(session, steps, threading.Event(), lambda event: None)
+        session.end()
+    with serving(GUARDED, place) as ui:
+        for when in ("first", "again"):
+            with Measured(f"/pairs in the web server, {when}", "10 s" if when == "first" else "2 s") as page:
+                answer = ui.ask("GET", PAIRS)
+                page.told = f"status {answer.status}, {len(answer.text):,} characters"
+            assert all(name in answer.text for name in names)
+    with Measured("translations status", "5 s") as measured:
+        seconds([str(BIN / "translations"), "status"], {}, cwd=place)
+        measured.told = "as above, nothing new"
 
 
 class Measured:

@@ -78,8 +78,8 @@ class Ui:
 
 @contextmanager
 def serving(command: list[str], folder: Path) -> Iterator[Ui]:
-    """The command's UI on a free port, with a fresh home and no training config."""
-    (folder / "configs").mkdir()
+    """The command's UI on a free port, with the training configs and results of a folder, at first none."""
+    (folder / "configs").mkdir(exist_ok=True)
     prepare(folder / "dagster")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
