@@ -39,13 +39,11 @@ class KnownConfig:
 
     partition  its key
     notes      what people should know of it
-    stages     all stages, each with its names of other generations
     """
 
     partition: str
     graph: Graph
     notes: Sequence[Problem]
-    stages: Mapping[str, Sequence[str]]
 
 
 class KnownConfigs:
@@ -103,14 +101,13 @@ def _written(known: KnownConfig) -> dict[str, Any]:
         "partition": known.partition,
         "graph": written.to_json(known.graph),
         "notes": [astuple(note) for note in known.notes],
-        "stages": {name: list(names) for name, names in known.stages.items()},
     }
 
 
 def _read(value: Mapping[str, Any]) -> KnownConfig:
     """Convert JSON values back. Raises one of MALFORMED for anything else."""
     notes = [Problem(*note) for note in value["notes"]]
-    return KnownConfig(value["partition"], written.from_json(value["graph"]), notes, value["stages"])
+    return KnownConfig(value["partition"], written.from_json(value["graph"]), notes)
 
 
 def _files(folder: str) -> Iterator[os.DirEntry[str]]:

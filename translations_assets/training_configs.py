@@ -19,7 +19,6 @@ from translations_assets.config.partitions import (
     fitting_key,
     partition_key,
 )
-from translations_assets.config.stage_names import register, registered
 from translations_assets.config.text import read_text
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.local_files import LocalFiles
@@ -127,7 +126,6 @@ class TrainingConfigs:
             return apply_overrides(config, overrides) if overrides else config
 
         if known := self._known.get(*given):
-            register(known.stages)
             return ReadConfig(partition, text, source, lambda: overridden(self.parse(text, source)), known)
         from translations_assets.config.load import config_notes
 
@@ -137,7 +135,7 @@ class TrainingConfigs:
             given_by_path = partition.endswith(SUFFIXES)
             key = fitting_key(source, config.pair) if given_by_path else partition_key(source, config)
         changed = overridden(config)
-        known = KnownConfig(key, graph_of(changed), config_notes(text, source), registered())
+        known = KnownConfig(key, graph_of(changed), config_notes(text, source))
         self._known.add(known, *given)
         return ReadConfig(partition, text, source, lambda: changed, known)
 

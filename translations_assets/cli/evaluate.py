@@ -115,7 +115,6 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
-    from translations_assets.config.stage_names import registered
     from translations_assets.config.yaml_reader import Document
     from translations_assets.known_configs import KnownConfig
     from translations_assets.training_configs import ReadConfig, graph_of
@@ -129,7 +128,7 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     problems = [*languages_of_providers(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)
-    known = KnownConfig(f"{config.pair}.evaluate", graph_of(config), [], registered())
+    known = KnownConfig(f"{config.pair}.evaluate", graph_of(config), [])
     return ReadConfig(GIVEN, jsonlib.dumps(values), GIVEN, lambda: config, known)
 
 

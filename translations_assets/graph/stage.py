@@ -26,8 +26,7 @@ class Stage:
     """A stage of the pipeline; becomes one Dagster asset. `group` is its family in the UI.
 
     A stage that names another in `checks` computes numbers by which that one is judged, and becomes asset
-    checks of it in place of an asset. `formerly` are the names of other generations, with hyphens, that mean
-    this stage, alone or together with others: of Mozilla's pipeline, or its own before it was renamed.
+    checks of it in place of an asset.
     """
 
     name: str
@@ -35,7 +34,6 @@ class Stage:
     function: StageFunction
     upstream: tuple[str, ...]
     checks: str = ""
-    formerly: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -52,10 +50,10 @@ class _Building:
 _building: ContextVar[_Building] = ContextVar("building")
 
 
-def stage(group: str, checks: str = "", formerly: tuple[str, ...] = ()) -> Callable[[StageFunction], Stage]:
+def stage(group: str, checks: str = "") -> Callable[[StageFunction], Stage]:
     """Make a function a stage: `config` first, then its upstream stages by name.
 
-    @stage(group="corpus", formerly=("corpus-merge-devset",))
+    @stage(group="corpus")
     def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus]) -> Corpus:
         # its docstring is shown in the UI
         return corpus_step(config, "pipeline.clean.merge_parallel", label="merge-devset-en-ru", …)
@@ -67,7 +65,7 @@ def stage(group: str, checks: str = "", formerly: tuple[str, ...] = ()) -> Calla
             raise GraphError(
                 f"The first parameter of stage {function.__name__} must be `config`, not {first!r}."
             )
-        return Stage(function.__name__, group, function, tuple(upstream), checks, formerly)
+        return Stage(function.__name__, group, function, tuple(upstream), checks)
 
     return make
 

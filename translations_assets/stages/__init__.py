@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from translations_assets.config import stage_names
+from translations_assets.config.stage_names import stage_names
+from translations_assets.errors import GraphError
 from translations_assets.graph.stage import Stage, stage_order
 from translations_assets.stages import (
     alignments,
@@ -21,10 +22,14 @@ _MODULES = (
     *(metrics, release, final_evaluation, quality),
 )
 
-STAGES: dict[str, Stage] = {
+_FUNCTIONS = {
     value.name: value for module in _MODULES for value in vars(module).values() if isinstance(value, Stage)
 }
-stage_names.register({name: stage.formerly for name, stage in STAGES.items()})
+if unnamed := sorted(_FUNCTIONS.keys() ^ {*stage_names()}):
+    raise GraphError(
+        f"{', '.join(unnamed)}: a stage has a function in stages/ and its name in config/stage_names.py."
+    )
+STAGES: dict[str, Stage] = {name: _FUNCTIONS[name] for name in stage_names()}
 # Those that become assets; the others become asset checks.
 ASSETS: dict[str, Stage] = {name: stage for name, stage in STAGES.items() if not stage.checks}
 

@@ -72,7 +72,7 @@ def align_in_chunks(config: TrainingConfig, name: str, corpus: Corpus, priors: O
     )
 
 
-@stage(group="teacher", formerly=("corpus-align-parallel", "alignments-teacher"))
+@stage(group="teacher")
 def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> Aligned | None:
     """The parallel corpus tokenised by ICU, with word alignments and the priors for all alignments.
 
@@ -87,7 +87,7 @@ def alignments_original(config: TrainingConfig, merge_corpus: Corpus | None) -> 
     return replace(aligned, priors=priors)
 
 
-@stage(group="teacher", formerly=("corpus-align-backtranslations",))
+@stage(group="teacher")
 def alignments_backtranslated(
     config: TrainingConfig, translate_mono_trg: Corpus | None, alignments_original: Aligned | None
 ) -> Aligned | None:
@@ -102,7 +102,7 @@ def alignments_backtranslated(
     return fetched or align_in_chunks(config, "backtranslated", translate_mono_trg, priors)
 
 
-@stage(group="student", formerly=("corpus-align-distillation",))
+@stage(group="student")
 def alignments_student(
     config: TrainingConfig, cefilter: Corpus, alignments_original: Aligned | None
 ) -> Aligned:
@@ -120,7 +120,7 @@ def alignments_student(
     return align_in_chunks(config, "student", cefilter, priors)
 
 
-@stage(group="student", formerly=("distillation-corpus-build-shortlist",))
+@stage(group="student")
 def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> Output | None:
     """The lexical shortlist: the likeliest target pieces of every source piece, by an alignment of pieces.
 

@@ -72,14 +72,14 @@ BICLEANER_FILES = (
 SCORED = ("scores.zst", "stats.json")
 
 
-@stage(group="corpus", formerly=("corpus-clean-parallel",))
+@stage(group="corpus")
 def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
     """The parallel training datasets without the pairs that rules or language identification reject."""
     identifying = Identifying(config, "corpus")
     return [clean_parallel_dataset(config, corpus, identifying) for corpus in dataset_train]
 
 
-@stage(group="corpus", formerly=("corpus-clean-mono",))
+@stage(group="corpus")
 def clean_mono(
     config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]
 ) -> CleanMono:
@@ -92,7 +92,7 @@ def clean_mono(
     )
 
 
-@stage(group="corpus", formerly=("corpus-clean-parallel-fetch-bicleaner-model",))
+@stage(group="corpus")
 def bicleaner_model(config: TrainingConfig) -> Folder | None:
     """The model of Bicleaner-AI for the languages, or else the one of English and 49 others."""
     if not any(
@@ -110,7 +110,7 @@ def bicleaner_model(config: TrainingConfig) -> Folder | None:
     return fetched.folder(*BICLEANER_FILES)
 
 
-@stage(group="corpus", formerly=("corpus-clean-parallel-bicleaner-ai", "bicleaner-ai"))
+@stage(group="corpus")
 def bicleaner(
     config: TrainingConfig, clean_corpus: list[Corpus], bicleaner_model: Folder | None
 ) -> list[Corpus]:
@@ -120,7 +120,7 @@ def bicleaner(
     return [_filter_corpus(config, corpus, bicleaner_model) for corpus in clean_corpus]
 
 
-@stage(group="corpus", formerly=("corpus-clean-mono",))
+@stage(group="corpus")
 def monocleaner(config: TrainingConfig, clean_mono: CleanMono) -> CleanMono:
     """The cleaned monolingual datasets without the lines that Monocleaner does not find fluent."""
     experiment = config.experiment

@@ -27,38 +27,38 @@ PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
 
 
-@stage(group="data", formerly=("dataset", "download"))
+@stage(group="data")
 def dataset_train(config: TrainingConfig) -> list[Corpus]:
     """The parallel training datasets, each fetched from its provider as two files of equally many lines."""
     return [import_parallel(config, "train", dataset) for dataset in config.datasets.train]
 
 
-@stage(group="data", formerly=("dataset", "download"))
+@stage(group="data")
 def dataset_devtest(config: TrainingConfig) -> list[Corpus]:
     """The parallel datasets that training is validated on."""
     return [import_parallel(config, "devtest", dataset) for dataset in config.datasets.devtest]
 
 
-@stage(group="data", formerly=("dataset", "download"))
+@stage(group="data")
 def dataset_test(config: TrainingConfig) -> list[Corpus]:
     """The test sets that every model is evaluated on, variants (upper case, typos) included."""
     return [import_parallel(config, "test", dataset) for dataset in config.datasets.test]
 
 
-@stage(group="data", formerly=("dataset", "download"))
+@stage(group="data")
 def dataset_mono_src(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the source language, for distillation."""
     return [import_mono(config, "src", dataset) for dataset in config.datasets.mono_src]
 
 
-@stage(group="data", formerly=("dataset", "download"))
+@stage(group="data")
 def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
     """Monolingual datasets in the target language, for back-translation."""
     datasets = config.datasets.mono_trg if back_translates(config) else []
     return [import_mono(config, "trg", dataset) for dataset in datasets]
 
 
-@stage(group="data", formerly=("corpus-analyze-parallel",))
+@stage(group="data")
 def analyze_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> None:
     """Histograms of words and code points per line of every parallel training dataset."""
     for corpus in dataset_train:
@@ -66,7 +66,7 @@ def analyze_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> None:
         _analyze(corpus.name, config.experiment.trg, corpus.trg)
 
 
-@stage(group="data", formerly=("corpus-analyze-mono",))
+@stage(group="data")
 def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]) -> None:
     """Histograms of words and code points per line of every monolingual dataset."""
     for mono in dataset_mono_src:
@@ -75,7 +75,7 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
         _analyze(mono.name, config.experiment.trg, mono.text)
 
 
-@stage(group="corpus", formerly=("corpus-merge-parallel", "continuation-corpus"))
+@stage(group="corpus")
 def merge_corpus(
     config: TrainingConfig, bicleaner: list[Corpus], dataset_devtest: list[Corpus], dataset_test: list[Corpus]
 ) -> Corpus | None:
@@ -93,14 +93,14 @@ def merge_corpus(
     return _merge_parallel(config, "corpus", bicleaner, dataset_devtest + dataset_test, limit, choices)
 
 
-@stage(group="corpus", formerly=("corpus-merge-devset",))
+@stage(group="corpus")
 def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus], dataset_test: list[Corpus]) -> Corpus:
     """The validation set, without any line of a test set."""
     limit = config.experiment.dev_max_sentences
     return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
 
 
-@stage(group="corpus", formerly=("corpus-merge-mono", "merge-mono"))
+@stage(group="corpus")
 def merge_mono_src(
     config: TrainingConfig,
     monocleaner: CleanMono,
@@ -112,7 +112,7 @@ def merge_mono_src(
     return _merge_mono(config, "src", monocleaner.src, merge_corpus, dataset_devtest + dataset_test)
 
 
-@stage(group="corpus", formerly=("corpus-merge-mono", "merge-mono"))
+@stage(group="corpus")
 def merge_mono_trg(
     config: TrainingConfig,
     monocleaner: CleanMono,

@@ -20,7 +20,7 @@ METRICS = ("bleu", "chrf", "chrfpp")
 TRANSLATORS = {"firefox": "bergamot", "marian": "marian", "ctranslate2": "ctranslate2"}
 
 
-@stage(group="evaluation", formerly=("final-eval-lang", "final-eval"))
+@stage(group="evaluation")
 def final_evaluation(
     config: TrainingConfig,
     evaluate_exported: list[Evaluation],

@@ -36,7 +36,7 @@ from translations_assets.stages.metrics import EvaluationInputs, score
 TRANSLATE_LOCALLY = ("model_info.json", "config.intgemm8bitalpha.yml")
 
 
-@stage(group="release", formerly=("distillation-student-model-quantize",))
+@stage(group="release")
 def quantize(
     config: TrainingConfig, finetune_student: Model, shortlist: Output | None, merge_devset: Corpus
 ) -> Model:
@@ -95,7 +95,7 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
     return exported.folder(*files, "records.json", "metadata.json")
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_backwards(
     config: TrainingConfig,
     train_backwards: Model | None,
@@ -108,7 +108,7 @@ def evaluate_backwards(
         _evaluate(config, evaluation_inputs, BACKWARDS, [train_backwards], turned, "backward")
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_teacher(
     config: TrainingConfig,
     train_teacher: list[Model],
@@ -125,7 +125,7 @@ def evaluate_teacher(
     ]
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_teacher_ensemble(
     config: TrainingConfig,
     train_teacher: list[Model],
@@ -138,7 +138,7 @@ def evaluate_teacher_ensemble(
     return _evaluate(config, evaluation_inputs, ENSEMBLE, train_teacher, dataset_test, "teacher")
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_student(
     config: TrainingConfig,
     train_student: Model,
@@ -149,7 +149,7 @@ def evaluate_student(
     return _evaluate(config, evaluation_inputs, STUDENT, [train_student], dataset_test, "student")
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_finetuned_student(
     config: TrainingConfig,
     finetune_student: Model,
@@ -160,7 +160,7 @@ def evaluate_finetuned_student(
     return _evaluate(config, evaluation_inputs, FINETUNED, [finetune_student], dataset_test, "student")
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_quantized(
     config: TrainingConfig,
     quantize: Model,
@@ -171,7 +171,7 @@ def evaluate_quantized(
     return _evaluate(config, evaluation_inputs, QUANTIZED, [quantize], dataset_test, "student")
 
 
-@stage(group="evaluation", formerly=("evaluate",))
+@stage(group="evaluation")
 def evaluate_exported(
     config: TrainingConfig, export: Folder, dataset_test: list[Corpus], evaluation_inputs: EvaluationInputs
 ) -> list[Evaluation]:

@@ -35,7 +35,7 @@ STUDENT_LENGTH = 200
 TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may be taken away
 
 
-@stage(group="vocabulary", formerly=("build-vocab", "continuation-vocab"))
+@stage(group="vocabulary")
 def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
     """The SentencePiece vocabulary, joint or one a side, trained on a uniform sample of the corpus.
 
@@ -73,7 +73,7 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
     return Vocab(trained[f"vocab.{src}.spm"], trained[f"vocab.{trg}.spm"])
 
 
-@stage(group="back_translation", formerly=("backtranslations-train-backwards-model", "continuation-model"))
+@stage(group="back_translation")
 def train_backwards(
     config: TrainingConfig, merge_corpus: Corpus | None, merge_devset: Corpus, train_vocab: Vocab
 ) -> Model | None:
@@ -110,7 +110,7 @@ def train_backwards(
     )
 
 
-@stage(group="teacher", formerly=("train-teacher-model", "continuation-model"))
+@stage(group="teacher")
 def train_teacher(
     config: TrainingConfig,
     train_vocab: Vocab,
@@ -166,7 +166,7 @@ def _fetch(config: TrainingConfig) -> list[Model]:
     ]
 
 
-@stage(group="student", formerly=("distillation-student-model-train",))
+@stage(group="student")
 def train_student(
     config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
 ) -> Model:
@@ -174,7 +174,7 @@ def train_student(
     return _train(config, "train", train_vocab, alignments_student, merge_devset)
 
 
-@stage(group="student", formerly=("distillation-student-model-finetune",))
+@stage(group="student")
 def finetune_student(
     config: TrainingConfig,
     train_student: Model,

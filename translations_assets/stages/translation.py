@@ -107,18 +107,7 @@ def translate_in_chunks(
     return collect(family, name, translated, text)
 
 
-@stage(
-    group="back_translation",
-    formerly=(
-        "backtranslations-mono-trg-chunk",
-        "backtranslations-mono-trg-translate",
-        "backtranslations-mono-trg-dechunk-translations",
-        "split-mono-trg",
-        "collect-mono-trg",
-        "split-mono",
-        "continuation-corpus",
-    ),
-)
+@stage(group="back_translation")
 def translate_mono_trg(
     config: TrainingConfig, merge_mono_trg: Mono | None, train_backwards: Model | None
 ) -> Corpus | None:
@@ -157,18 +146,7 @@ def convert_teacher(config: TrainingConfig, train_teacher: list[Model]) -> Model
     return converted.folder(*CONVERTED_FILES)
 
 
-@stage(
-    group="distillation",
-    formerly=(
-        "distillation-parallel-src-chunk",
-        "distillation-parallel-src-translate",
-        "distillation-parallel-src-extract-best",
-        "distillation-parallel-src-dechunk-translations",
-        "split-corpus",
-        "extract-best",
-        "collect-corpus",
-    ),
-)
+@stage(group="distillation")
 def translate_corpus(
     config: TrainingConfig,
     merge_corpus: Corpus | None,
@@ -182,17 +160,7 @@ def translate_corpus(
     return _translate(config, "corpus", text, train_teacher, convert_teacher, references)
 
 
-@stage(
-    group="distillation",
-    formerly=(
-        "split-mono",
-        "distillation-mono-src-chunk",
-        "distillation-mono-src-translate",
-        "distillation-mono-src-dechunk-translations",
-        "split-mono-src",
-        "collect-mono-src",
-    ),
-)
+@stage(group="distillation")
 def translate_mono_src(
     config: TrainingConfig,
     merge_mono_src: Mono | None,
@@ -205,7 +173,7 @@ def translate_mono_src(
     return _translate(config, "mono-src", merge_mono_src.text, train_teacher, convert_teacher)
 
 
-@stage(group="distillation", formerly=("corpus-merge-distillation",))
+@stage(group="distillation")
 def merge_translated(
     config: TrainingConfig,
     translate_corpus: Corpus | None,
@@ -235,7 +203,7 @@ def merge_translated(
     )
 
 
-@stage(group="distillation", formerly=("distillation-parallel-src-translations-score",))
+@stage(group="distillation")
 def score(
     config: TrainingConfig, merge_translated: Corpus | None, train_backwards: Model | None
 ) -> Output | None:
@@ -260,7 +228,7 @@ def score(
     return collect(family, "scores.zst", scored, merge_translated.trg)
 
 
-@stage(group="distillation", formerly=("distillation-corpus-final-filtering", "continuation-corpus"))
+@stage(group="distillation")
 def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Output | None) -> Corpus:
     """The distilled corpus without the five per cent of pairs that the backwards model finds least likely.
 
