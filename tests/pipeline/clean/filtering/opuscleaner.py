@@ -73,3 +73,9 @@ def theirs(path: Path, pairs: Sequence[Pair], codes: Sequence[str] = ("en", "ru"
     if done.returncode:
         raise AssertionError(done.stderr.decode(errors="replace")[-3000:])
     return [tuple(row.split("\t")) for row in done.stdout.decode().split("\n")[:-1]]
+
+
+def is_kept(folder: Path, entry: dict[str, Any], trg: str, pair: Pair, src: str = "en") -> bool:
+    left = ours(filter_file(folder, entry), [pair], (src, trg))
+    assert left in ([], [pair])
+    return bool(left)
