@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from translations_assets.records.canonical import json_digest
-from translations_assets.records.checked import Record, mapping
+from translations_assets.records.checked import Record
 from translations_assets.records.cost import Cost
 
 SILENT_SECONDS = 180.0  # a run's record is renewed each minute
@@ -95,13 +95,6 @@ class RunOptions(Record):
     def to_dict(self) -> dict[str, Any]:
         """Return the options that were given, as JSON values; those not given are left out."""
         return {name: value for name, value in vars(self).items() if value}
-
-    @classmethod
-    def from_dict(cls, value: object) -> RunOptions:
-        """Options from what `to_dict` gave; ValueError for anything else."""
-        if unknown := [name for name in mapping(value) if name not in OPTIONS]:
-            raise ValueError(f"{unknown[0]!a:.80} is no option of a run")
-        return super().from_dict(value)
 
     def words(self) -> Iterator[str]:
         """The options of `translations train` that ask the same."""
