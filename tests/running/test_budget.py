@@ -15,6 +15,7 @@ from translations_assets.config.deployment import Costs
 from translations_assets.errors import Cancelled, StepFailed
 from translations_assets.records.cost import HOUR, Cost
 from translations_assets.running.budget import Budget, spent_of
+from translations_assets.running.events import Notice
 from translations_assets.running.job import Outcome
 from translations_assets.running.prices import Prices
 from translations_assets.running.session import Session
@@ -161,12 +162,12 @@ TAKEN = r"it has taken [5-9]\.\d\d EUR, which is more than the run's budget of 5
 def test_a_step_that_takes_more_than_is_left_is_told_of_once_and_goes_on(bench: Bench) -> None:
     session = over_budget(bench, is_hard=False)
     bench.run(session, "texts", "join")
-    (told,) = [event for event in bench.events if event.kind == "notice"]
-    assert told.step.label == "join"
+    ((step, told),) = [(each.step, each.what) for each in bench.events if isinstance(each.what, Notice)]
+    assert step.label == "join"
     assert re.fullmatch(
         TAKEN + r"\. It goes on, for 10\.00 EUR an hour\. To end the run: translations cancel run-1\. "
         r"--hard-budget ends such steps by itself\.",
-        told.detail["message"],
+        told.message,
     )
     assert session.budget
     assert session.budget.spent == pytest.approx(30, abs=0.2)
@@ -186,7 +187,7 @@ def test_a_hard_budget_ends_the_step(bench: Bench) -> None:
         str(failed.value),
     )
     assert bench.runner.ran.count("join") == 1
-    assert [event.kind for event in bench.events if event.kind == "notice"] == []
+    assert [event for event in bench.events if isinstance(event.what, Notice)] == []
     session.end()
     record = bench.store.read_run(session.run)
     assert record
