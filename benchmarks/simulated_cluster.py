@@ -22,7 +22,8 @@ from tests.kube.rest import Access
 from translations_assets.records.manifest import Blob, Manifest, Provenance
 from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Member
 from translations_assets.runners.wire import pack_reply
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.events import Started
+from translations_assets.running.job import Outcome
 
 NAMESPACE = "default"
 OUTPUT = "out"
@@ -160,8 +161,7 @@ class _Log:
 
 
 def _first_lines(number: int, member: Member) -> list[bytes]:
-    started = JobEvent("started", member.label, {"pid": 1, "threads": 4, "gpus": []})
-    return [pack_reply(started, number), *(b"a line of the script's log\n",) * _LOG_LINES]
+    return [pack_reply(Started(pid=1, threads=4), number), *(b"a line of the script's log\n",) * _LOG_LINES]
 
 
 def _done(member: Member) -> Outcome:

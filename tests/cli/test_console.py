@@ -13,6 +13,7 @@ from tests.patience import PATIENCE
 from tests.running.conftest import demo_graph
 from translations_assets.cli.console import Console, Follower, steps
 from translations_assets.graph.step import Step
+from translations_assets.running import events
 from translations_assets.running.events import StepEvent
 
 SERVER = "http://127.0.0.1:3000"
@@ -31,18 +32,18 @@ def lower_lines(console: Console) -> list[str]:
 
 def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(["a", "b", "c", "d"], MemoryStore())
-    console(StepEvent("cached", step("a")))
-    console(StepEvent("waiting", step("b"), {"message": "waits for run a1, which makes it already"}))
+    console(StepEvent(step("a"), events.Cached()))
+    console(StepEvent(step("b"), events.Waiting("waits for run a1, which makes it already")))
     assert lower_lines(console) == [
         "1/4 steps  1 cached  0 running",
         "  b waits for run a1, which makes it already",
     ]
-    console(StepEvent("started", step("b")))
-    console(StepEvent("explained", step("b"), {"reason": "argument --word: one → two"}))
-    console(StepEvent("retry", step("b"), {"message": "the machine was lost."}))
-    console(StepEvent("done", step("b")))
-    console(StepEvent("failed", step("c"), {"message": "It failed."}))
-    console(StepEvent("cancelled", step("d")))
+    console(StepEvent(step("b"), events.Started()))
+    console(StepEvent(step("b"), events.Explained("argument --word: one → two")))
+    console(StepEvent(step("b"), events.Retry("the machine was lost.")))
+    console(StepEvent(step("b"), events.Done()))
+    console(StepEvent(step("c"), events.Failed("It failed.")))
+    console(StepEvent(step("d"), events.Cancelled()))
     said = capsys.readouterr()
     assert said.out.splitlines() == [
         "[  1/4] b: waits for run a1, which makes it already",
@@ -56,12 +57,12 @@ def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_is_running_with_its_numbers_and_the_time_left() -> None:
     console = Console(["a", "b", "c", "d"], MemoryStore(), {"a": 10.0, "b": 100.0, "c": 300.0, "d": 0.0})
-    console(StepEvent("started", step("a")))
-    console(StepEvent("done", step("a")))
-    console(StepEvent("explained", step("a"), {"reason": "it comes when it comes"}))
-    console(StepEvent("cached", step("d")))
-    console(StepEvent("started", step("b")))
-    console(StepEvent("progress", step("b"), {"kind": "train", "update": 300, "cost": 3.14159}))
+    console(StepEvent(step("a"), events.Started()))
+    console(StepEvent(step("a"), events.Done()))
+    console(StepEvent(step("a"), events.Explained("it comes when it comes")))
+    console(StepEvent(step("d"), events.Cached()))
+    console(StepEvent(step("b"), events.Started()))
+    console(StepEvent(step("b"), events.Progress({"kind": "train", "update": 300, "cost": 3.14159})))
     head, running, numbers = lower_lines(console)
     assert head == "2/4 steps  1 cached  1 done  1 running  about 7 min left"
     assert running.split() == ["b", "0", "s"]
@@ -74,12 +75,12 @@ def test_a_training_has_a_bar_and_the_time_that_its_pace_leaves(monkeypatch: pyt
     args = {"marian_args": '{"after": "600u"}'}
     training = Step("pipeline.train.train", "train", "x", args, {}, ("out",))
     console = Console(["train"], MemoryStore(), {"train": 5000.0})
-    console(StepEvent("started", training))
-    console(StepEvent("progress", training, {"update": 100, "epoch": 1, "words_per_second": 1250.4}))
+    console(StepEvent(training, events.Started()))
+    console(StepEvent(training, events.Progress({"update": 100, "epoch": 1, "words_per_second": 1250.4})))
     assert lower_lines(console)[0].endswith("about 83 min left")
     now += 10.0
-    console(StepEvent("progress", training, {"update": 200}))
-    console(StepEvent("progress", training, {"kind": "valid", "update": 200, "chrf": 41.32}))
+    console(StepEvent(training, events.Progress({"update": 200})))
+    console(StepEvent(training, events.Progress({"kind": "valid", "update": 200, "chrf": 41.32})))
     now += 5.0  # since the last update
     head, running, bar = lower_lines(console)
     assert head == "0/1 step  1 running  about 35 s left"
@@ -91,7 +92,7 @@ def test_the_time_left_shrinks_while_a_step_runs(monkeypatch: pytest.MonkeyPatch
     clock = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     console = Console(["a"], MemoryStore(), {"a": 90.0})
-    console(StepEvent("started", step("a")))
+    console(StepEvent(step("a"), events.Started()))
     left = []
     for clock[0] in (1010.0, 1080.0, 1200.0):
         left.append(lower_lines(console)[0].rpartition("about ")[2])
@@ -100,9 +101,9 @@ def test_the_time_left_shrinks_while_a_step_runs(monkeypatch: pytest.MonkeyPatch
 
 def test_numbers_that_come_after_the_end_start_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(["a"], MemoryStore())
-    console(StepEvent("started", step("a")))
-    console(StepEvent("done", step("a")))
-    console(StepEvent("progress", step("a"), {"update": 300}))
+    console(StepEvent(step("a"), events.Started()))
+    console(StepEvent(step("a"), events.Done()))
+    console(StepEvent(step("a"), events.Progress({"update": 300})))
     assert lower_lines(console) == ["1/1 step  1 done  0 running"]
     assert capsys.readouterr().out == "[  1/1] a done after 0.0 s\n"
 
@@ -117,7 +118,7 @@ def test_many_running_steps_are_counted() -> None:
     labels = [f"step-{number}" for number in range(20)]
     console = Console(labels, MemoryStore())
     for label in labels:
-        console(StepEvent("started", step(label)))
+        console(StepEvent(step(label), events.Started()))
     lines = lower_lines(console)
     assert len(lines) == 14
     assert lines[-1].strip() == "and 8 more"
@@ -129,8 +130,8 @@ def test_lines_go_where_output_went_before_it_was_redirected(capfd: pytest.Captu
         kept = [os.dup(number) for number in (1, 2)]
         for number in (1, 2):
             os.dup2(nowhere.fileno(), number)  # as Dagster does while it captures output
-        console(StepEvent("done", step("a")))
-        console(StepEvent("failed", step("b"), {"message": "It failed."}))
+        console(StepEvent(step("a"), events.Done()))
+        console(StepEvent(step("b"), events.Failed("It failed.")))
         for number, before in enumerate(kept, start=1):
             os.dup2(before, number)
             os.close(before)
@@ -162,7 +163,7 @@ def follower(seen: list[StepEvent]) -> Follower:
 
 
 def kinds(seen: list[StepEvent]) -> list[tuple[str, str]]:
-    return [(event.kind, event.step.label) for event in seen]
+    return [(event.what.kind, event.step.label) for event in seen]
 
 
 def test_steps_are_known_by_metadata_and_not_by_lines(follower: Follower, seen: list[StepEvent]) -> None:
@@ -171,7 +172,9 @@ def test_steps_are_known_by_metadata_and_not_by_lines(follower: Follower, seen: 
     follower.emit({"__typename": "EngineEvent", "message": "write-a: done", "metadataEntries": []})
     follower.emit(logged("retry", "write-a", message="No network."))
     assert kinds(seen) == [("started", "write-a"), ("retry", "write-a")]
-    assert seen[1].detail == {"message": "No network."}
+    assert seen[1].what == events.Retry("No network.")
+    follower.emit(logged("teleported", "write-a"))  # by a newer server
+    assert len(seen) == 2
 
 
 def test_what_did_not_run_was_cached(follower: Follower, seen: list[StepEvent]) -> None:
@@ -190,7 +193,7 @@ def test_numbers_are_progress(follower: Follower, seen: list[StepEvent]) -> None
     ]
     follower.emit({"__typename": "ObservationEvent", "metadataEntries": entries})
     assert kinds(seen) == [("progress", "write-a"), ("progress", "write-b")]
-    assert [event.detail for event in seen] == [{"update": 7}, {"update": 8}]
+    assert [event.what for event in seen] == [events.Progress({"update": 7}), events.Progress({"update": 8})]
 
 
 def test_steps_of_another_graph_are_passed_over(follower: Follower, seen: list[StepEvent]) -> None:
@@ -221,6 +224,6 @@ def test_the_display_may_ask_for_its_lines_while_a_line_is_printed() -> None:
         display.join(PATIENCE / 24)
 
     console._say = printed
-    console(StepEvent("started", step("a")))
-    console(StepEvent("retry", step("a"), {"message": "again"}))
+    console(StepEvent(step("a"), events.Started()))
+    console(StepEvent(step("a"), events.Retry("again")))
     assert len(answered) == 1

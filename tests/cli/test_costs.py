@@ -13,7 +13,8 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.common import forecast_of
 from translations_assets.project import this_project
-from translations_assets.records.run import Expected, RunOptions
+from translations_assets.records.cost import Cost
+from translations_assets.records.run import RunOptions
 from translations_assets.settings import repository_root
 
 COSTS = """
@@ -90,8 +91,8 @@ def test_the_forecast_stands_beside_what_a_run_took(
     pairs, training = session.graph.stages["train_backwards"]
     forecast_of(session, session.plan(session.graph.step_closure([training])))
     assert session.expected == {
-        pairs.label: Expected(3600, 3600),
-        training.label: Expected(3600, 0, 4 * 3600, money=8, kwh=2),
+        pairs.label: Cost(3600, 3600),
+        training.label: Cost(3600, 0, 4 * 3600, money=8, kwh=2),
     }
     project.__dict__["runner"] = MadeUpRunner(seconds=2700, gpus=2)
     project.engine.run(session, [pairs, training], threading.Event(), lambda event: None)

@@ -1,6 +1,7 @@
 """`report`: a page and a model card, of what is made."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,15 +16,12 @@ from tests.defs import runner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.report import gathered
 from translations_assets.project import this_project
+from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.report.evaluations import PARAMETERS
 from translations_assets.report.known import read_text
 from translations_assets.report.page import SECTIONS
-from translations_assets.running.prices import HOUR, Bill
 from translations_assets.store.local import LocalStore
-from translations_assets.why.costs import Spent
 from translations_assets.why.estimates import TRAINING
-from translations_assets.why.history import Cost, duration
-from translations_assets.why.plan_forecast import amount
 
 PAGE, CARD = f"{PARTITION}.html", f"{PARTITION}.md"
 
@@ -177,34 +175,46 @@ def test_each_model_is_told_with_what_it_took_and_all_that_it_was_made_from(
     monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(prices))
     this_project.cache_clear()
     graph = this_project().configs.read(PARTITION).graph
-    found = {each.model: each for each in gathered(PARTITION, None).models}
-    assert list(found) == ["backwards", "teacher-1", "student", "finetuned-student", "quantized", "exported"]
+    found = gathered(PARTITION, None)
+    assert list(found.models) == [
+        "backwards",
+        "teacher-1",
+        "student",
+        "finetuned-student",
+        "quantized",
+        "exported",
+    ]
     for model, (label, own) in {
-        "teacher-1": ("train-teacher-en-eo-1", Spent(Cost(HOUR, 0, 4 * HOUR), Bill(8, 2))),
-        "exported": ("export-en-eo", Spent(Cost(HOUR, HOUR), Bill(0.5))),
+        "teacher-1": ("train-teacher-en-eo-1", Cost(HOUR, 0, 4 * HOUR, 8, 2)),
+        "exported": ("export-en-eo", Cost(HOUR, HOUR, money=0.5)),
     }.items():
         before = graph.step_closure([graph.step(label)])
         gpus = [step for step in before if step.worker.endswith("gpu")]
         large = [step for step in before if step.worker == "large-gpu"]
         cheap = [step for step in before if step.worker == "cpu"]
-        assert found[model].own == own
-        assert found[model].whole.cost.seconds == len(before) * HOUR
-        assert found[model].whole.cost.gpu_seconds == len(gpus) * 4 * HOUR
-        assert found[model].whole.bill.money == pytest.approx(8 * len(large) + 0.5 * len(cheap))
-        assert found[model].whole.bill.kwh == pytest.approx(2 * len(large))
-        assert found[model].lacking == 0
-    teacher, exported = found["teacher-1"].whole, found["exported"].whole
-    assert teacher.cost.gpu_seconds < exported.cost.gpu_seconds  # which was made by the teacher
+        assert found.cost(found.models[model]) == own
+        whole = found.cost(found.origins(model))
+        assert whole.seconds == len(before) * HOUR
+        assert whole.gpu_seconds == len(gpus) * 4 * HOUR
+        assert whole.money == pytest.approx(8 * len(large) + 0.5 * len(cheap))
+        assert whole.kwh == pytest.approx(2 * len(large))
+        assert found.unknown(found.origins(model)) == 0
+    teacher, exported = (found.cost(found.origins(model)) for model in ("teacher-1", "exported"))
+    assert teacher.gpu_seconds < exported.gpu_seconds  # which was made by the teacher
+    known = {label: cost for label, cost in found.costs.items() if label != "train-teacher-en-eo-1"}
+    lost = replace(found, costs=known)
+    assert lost.unknown(lost.origins("exported")) == 1
+    assert lost.cost(lost.origins("exported")).seconds == exported.seconds - HOUR
     command("report", PARTITION)
-    whole = rf"{amount(exported.bill.money)} EUR\s*{amount(exported.bill.kwh)} kWh"
+    money = rf"{amount(exported.money)} EUR\s*{amount(exported.kwh)} kWh"
     itself = r"60 min\s+0.50 EUR"
     assert re.search(
-        rf"exported\s+{itself}\s+{duration(exported.cost.seconds)}\s+\S+ h\s+{whole}", page_text(place)
+        rf"exported\s+{itself}\s+{duration(exported.seconds)}\s+\S+ h\s+{money}", page_text(place)
     )
     command("report", PARTITION, "--card")
-    hours = duration(exported.cost.gpu_seconds)
+    hours = duration(exported.gpu_seconds)
     card = (place.root / CARD).read_text()
-    assert f"| {duration(exported.cost.seconds)} | {hours} | {amount(exported.bill.money)} EUR |" in card
+    assert f"| {duration(exported.seconds)} | {hours} | {amount(exported.money)} EUR |" in card
     assert "| teacher-1 | 60 min | 4.0 h | 8.0 EUR | 2.0 kWh |" in card
 
 
@@ -228,9 +238,9 @@ def test_hours_stand_under_the_class_where_steps_run(
     monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(deployment))
     this_project.cache_clear()
     moved = gathered(PARTITION, None).classes
-    assert moved["cpu"].cost.seconds == own["cpu"].cost.seconds + HOUR
-    assert moved["cpu"].bill.money == pytest.approx(moved["cpu"].cost.seconds / HOUR)
-    assert moved["large-cpu"].cost.seconds == own["large-cpu"].cost.seconds - HOUR
+    assert moved["cpu"].seconds == own["cpu"].seconds + HOUR
+    assert moved["cpu"].money == pytest.approx(moved["cpu"].seconds / HOUR)
+    assert moved["large-cpu"].seconds == own["large-cpu"].seconds - HOUR
     command("report", PARTITION)
     assert re.search(r"train-vocab-en-eo\s+cpu\s+60 min\s+60 min of CPU\s+1.0 USD", page_text(place))
 

@@ -9,7 +9,8 @@ import zstandard
 
 from tests.checks.numbers import NUMBERS, training
 from translations_assets.records.manifest import Manifest, Usage, Worker
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import Started
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 
@@ -49,7 +50,7 @@ class MadeUpRunner:
     def run(self, submission: Submission) -> Work[Outcome]:
         """See `running.runner.Runner`."""
         job, store = submission.job, submission.store
-        submission.on_event(JobEvent("started", job.label, {"pid": 1}))
+        submission.on_event(Started(pid=1))
         store.append_log(job.key, job.generation, job.attempt, 0, f"the log of {job.label}\n".encode())
         if job.label == self._fails:
             return Outcome("failed", None, f"{job.script} ended with exit code 1", "error: too little text\n")

@@ -8,6 +8,7 @@ import pytest
 
 from translations_assets.defs.assets import OBSERVATION_SECONDS, Progress
 from translations_assets.graph.step import Step
+from translations_assets.running import events
 from translations_assets.running.events import StepEvent
 
 STEP = Step("pipeline.train.train", "train-student-en-eo", "train_student", {}, {}, ("model.npz",))
@@ -60,7 +61,7 @@ def listener(context: Context) -> Progress:
 
 
 def numbers(update: int, **others: Any) -> StepEvent:
-    return StepEvent("progress", STEP, {"kind": "train", "update": update, **others})
+    return StepEvent(STEP, events.Progress({"kind": "train", "update": update, **others}))
 
 
 def test_numbers_are_observed_at_most_every_five_seconds(context: Context, clock: list[float]) -> None:
@@ -114,31 +115,31 @@ def test_numbers_of_several_trainings_are_told_apart_by_their_places(
     steps = [fetch, STEP, second]
     with Progress(context, "train_student", steps=steps) as told:  # type: ignore[arg-type]
         for step, update in ((second, 7), (STEP, 5), (second, 8)):
-            told(StepEvent("progress", step, {"update": update}))
+            told(StepEvent(step, events.Progress({"update": update})))
     assert context.values()[-1] == {"update": 5, "step": STEP.label, "update (2)": 8, "step (2)": "train-2"}
 
 
 def test_numbers_of_one_step_are_never_said_of_another(context: Context, clock: list[float]) -> None:
     with listener(context) as told:
         told(numbers(1, cost=3.5))
-        told(StepEvent("progress", replace(STEP, label="another"), {"update": 2}))
+        told(StepEvent(replace(STEP, label="another"), events.Progress({"update": 2})))
     assert context.values()[-1] == {"update": 2, "step": "another"}
 
 
 @pytest.mark.parametrize(
     ("event", "level", "text"),
     [
-        (StepEvent("started", STEP, {"log": ("abc", 1)}), "INFO", "train-student-en-eo: started"),
+        (StepEvent(STEP, events.Started(), ("abc", 1)), "INFO", "train-student-en-eo: started"),
         (
-            StepEvent("waiting", STEP, {"message": "waits for run a1"}),
+            StepEvent(STEP, events.Waiting("waits for run a1")),
             "INFO",
             f"{STEP.label}: waits for run a1",
         ),
-        (StepEvent("notice", STEP, {"message": "it has taken 9 EUR"}), "WARNING", "it has taken 9 EUR"),
-        (StepEvent("retry", STEP, {"message": "No network."}), "WARNING", "No network. Trying again."),
-        (StepEvent("failed", STEP, {"message": "Why", "log": ("abc", 1)}), "ERROR", f"{STEP.label}: failed"),
-        (StepEvent("cancelled", STEP), "WARNING", "cancelled"),
-        (StepEvent("done", STEP), "INFO", "done"),
+        (StepEvent(STEP, events.Notice("it has taken 9 EUR")), "WARNING", "it has taken 9 EUR"),
+        (StepEvent(STEP, events.Retry("No network.")), "WARNING", "No network. Trying again."),
+        (StepEvent(STEP, events.Failed("Why"), ("abc", 1)), "ERROR", f"{STEP.label}: failed"),
+        (StepEvent(STEP, events.Cancelled()), "WARNING", "cancelled"),
+        (StepEvent(STEP, events.Done()), "INFO", "done"),
     ],
 )
 def test_events_become_lines_of_the_log(context: Context, event: StepEvent, level: str, text: str) -> None:
@@ -147,22 +148,23 @@ def test_events_become_lines_of_the_log(context: Context, event: StepEvent, leve
     assert found_level == level
     assert text in found_text
     (logged,) = context.log.events
+    telling = events.Waiting | events.Retry | events.Notice  # of a failure its asset tells
+    message = event.what.message if isinstance(event.what, telling) else ""
     assert {name: value.value for name, value in logged.engine_event_data.metadata.items()} == {
-        "event": event.kind,
+        "event": event.what.kind,
         "step": STEP.label,
-        # Of a failure its asset tells
-        **({"message": event.detail["message"]} if event.kind in ("retry", "waiting", "notice") else {}),
-        **({"log": "/step-logs/abc/1"} if "log" in event.detail else {}),
+        **({"message": message} if message else {}),
+        **({"log": "/step-logs/abc/1"} if event.log else {}),
     }
 
 
 def test_cached_steps_are_silent(context: Context) -> None:
-    listener(context)(StepEvent("cached", STEP))
+    listener(context)(StepEvent(STEP, events.Cached()))
     assert context.log.lines == []
 
 
 def test_other_listeners_get_everything(context: Context) -> None:
     seen: list[StepEvent] = []
-    event = StepEvent("done", STEP)
+    event = StepEvent(STEP, events.Done())
     Progress(context, "train_student", [seen.append])(event)  # type: ignore[arg-type]
     assert seen == [event]

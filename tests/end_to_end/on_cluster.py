@@ -19,7 +19,8 @@ from tests.runners.scripts import attempt
 from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.config.deployment import parse_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gcs.objects import GcsObjects

@@ -1,14 +1,16 @@
-"""Tests of a run's options as words of a command line: the same words ask for the same run."""
+"""Tests of a run's record, and of its options as words of a command line: the same words, the same run."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import Any
 
 import pytest
 
 from translations_assets.cli.common import overrides_of
-from translations_assets.records.run import RunOptions
+from translations_assets.records.cost import Cost
+from translations_assets.records.run import RunOptions, RunRecord
 
 AWKWARD: dict[str, Any] = {
     "experiment.name": "a b",
@@ -42,3 +44,12 @@ def test_all_options_have_their_words() -> None:
     ]
     assert overrides_of([word.removeprefix("--set=") for word in words[6:]]) == AWKWARD
     assert [*RunOptions().words()] == []
+
+
+def test_an_older_program_reads_a_newer_runs_record() -> None:
+    options, cost = RunOptions(start="train_teacher"), Cost(60.0, gpu_seconds=240.0)
+    record = RunRecord("run-1", "en-ru", options=options, expected={"train-teacher-en-ru-1": cost})
+    newer = json.loads(json.dumps(record.to_dict()))
+    newer["colour"] = newer["options"]["slowly"] = "blue"
+    newer["expected"]["train-teacher-en-ru-1"]["carbon"] = 3.0
+    assert RunRecord.from_dict(newer) == record

@@ -1,17 +1,15 @@
 """Hours and machine use under names that stay."""
 
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
 from translations_assets.report.machines import hours, machine_use, money
-from translations_assets.running.prices import Bill
-from translations_assets.why.costs import Spent
-from translations_assets.why.history import Cost
 
 
 def test_hours_are_told_in_all_and_by_worker_class() -> None:
     costs = {
-        "cpu": Spent(Cost(3600.0, 5400.0, 0.0)),
-        "large-gpu": Spent(Cost(7200.0, 0.0, 8 * 7200.0)),
-        "gpu": Spent(Cost(1800.0, 36.0, 1800.0)),
+        "cpu": Cost(3600.0, 5400.0, 0.0),
+        "large-gpu": Cost(7200.0, 0.0, 8 * 7200.0),
+        "gpu": Cost(1800.0, 36.0, 1800.0),
     }
     assert hours(costs) == {
         "hours": 3.5,
@@ -25,8 +23,8 @@ def test_hours_are_told_in_all_and_by_worker_class() -> None:
 
 
 def test_money_is_told_in_all_and_by_worker_class() -> None:
-    bills = {"cpu": Spent(bill=Bill(0.25, 0.0)), "large-gpu": Spent(bill=Bill(9.6, 1.6))}
-    assert money(bills) == {
+    costs = {"cpu": Cost(money=0.25), "large-gpu": Cost(money=9.6, kwh=1.6)}
+    assert money(costs) == {
         "money": 9.85,
         "kwh": 1.6,
         "money_cpu": 0.25,

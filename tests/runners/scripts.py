@@ -17,7 +17,8 @@ from typing import Any
 from tests.patience import PATIENCE
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.slots import Claim, Slots
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner, Submission
 from translations_assets.running.tasks import finish

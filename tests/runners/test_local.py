@@ -18,8 +18,9 @@ from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, job, processes_of
 from translations_assets.errors import TemporaryError
 from translations_assets.runners.local import LocalRunner
+from translations_assets.running.events import JobEvent, Progress, Started
 from translations_assets.running.failure import told
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.job import Outcome
 from translations_assets.store.local import LocalStore
 
 # Writes its pid and that of a child of its own, then waits; both ignore SIGTERM.
@@ -41,7 +42,7 @@ from translations_assets.runners.local import LocalRunner
 from translations_assets.store.local import LocalStore
 store, state, script = LocalStore(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2]), sys.argv[3]
 def show(event):
-    print(event.kind, *event.detail.values(), flush=True)
+    print(event.kind, *(event.numbers if event.kind == "progress" else vars(event)).values(), flush=True)
 outcome = attempt(LocalRunner(state, cpus=2, gpus=[]), job(store, script), store, threading.Event(), show)
 print(outcome.kind, outcome.message, flush=True)
 """
@@ -67,7 +68,10 @@ class Running:
     def pids(self) -> tuple[int, int]:
         """(script, child), once both run."""
         assert eventually(lambda: len(self.events) >= 2), self.events
-        return self.events[0].detail["pid"], self.events[1].detail["child"]
+        started, told = self.events[:2]
+        assert isinstance(started, Started)
+        assert isinstance(told, Progress)
+        return started.pid, told.numbers["child"]
 
     def has_ended(self) -> bool:
         """True if it has an outcome."""
@@ -124,7 +128,8 @@ def test_cancelling_lets_a_script_save_its_checkpoint(
         future = pool.submit(attempt, runner, job(store, SAVES, resumable=True), store, cancel, events.append)
         assert eventually(lambda: any((store.root / "work").glob("*/progress.jsonl")))
         time.sleep(0.2)
-        worker = parent(events[0].detail["pid"])
+        (started,) = (event for event in events if isinstance(event, Started))
+        worker = parent(started.pid)
         if is_late:
             os.kill(worker, signal.SIGSTOP)
         cancel.set()
@@ -273,7 +278,8 @@ def test_a_listener_that_fails_ends_the_script(runner: LocalRunner, store: Local
     pids: list[int] = []
 
     def fail(event: JobEvent) -> None:
-        pids.append(event.detail["pid"])
+        assert isinstance(event, Started)
+        pids.append(event.pid)
         raise RuntimeError("the listener failed")
 
     script = "import time; time.sleep(600)"

@@ -20,7 +20,7 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.publisher import LogEcho, Redaction
 from translations_assets.running.engine import Engine
-from translations_assets.running.events import StepEvent
+from translations_assets.running.events import Progress, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.store.local import LocalStore
 from translations_assets.why.explain import Explainer
@@ -130,7 +130,7 @@ def test_a_secret_stands_in_nothing_that_a_run_leaves(
         run_all("run-2", "fail")
     assert_hidden(str(caught.value))
     assert_hidden(repr(events))
-    assert {"update": 1, "token": "***"} in [dict(event.detail) for event in events]
+    assert Progress({"update": 1, "token": "***"}) in [event.what for event in events]
     assert_hidden(store.root)
 
     changed = telling("other")

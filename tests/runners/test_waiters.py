@@ -19,7 +19,7 @@ from translations_assets.records.run import RunRecord
 from translations_assets.runners.local import LocalRunner
 from translations_assets.runners.slots import Slots
 from translations_assets.running import runner as runner_module
-from translations_assets.running.job import JobEvent
+from translations_assets.running.events import JobEvent, Waiting
 from translations_assets.running.runner import LEFT
 from translations_assets.store.local import LocalStore
 from translations_assets.store.locks import acquire, release
@@ -183,7 +183,7 @@ def test_a_run_that_finds_every_slot_taken_says_for_whom_it_waits(place: Place) 
 
         assert attempt(runner, work, store, cancel, note).kind == "cancelled"
     message = "waits for run run-a of en-eo.tiny (ann), which makes it already"
-    assert events == [JobEvent("waiting", "copy-en", {"message": message})]
+    assert events == [Waiting(message)]
 
 
 def test_a_run_that_waits_says_how_far_it_is_and_names_no_run_that_has_ended(
@@ -203,7 +203,8 @@ def test_a_run_that_waits_says_how_far_it_is_and_names_no_run_that_has_ended(
     ]
 
     def note(event: JobEvent) -> None:
-        told.append(event.detail["message"])
+        assert isinstance(event, Waiting)
+        told.append(event.message)
         next_events.pop(0)()
 
     with store.owners.lock(*work.step), held(Slots(place.root / "state" / "slots", 2, []), 2, 0, cancel):

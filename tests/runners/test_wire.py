@@ -14,7 +14,8 @@ from translations_assets.runners.wire import (
     pack_reply,
     unpack_reply,
 )
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.events import JobEvent, Progress, Started, Waiting
+from translations_assets.running.job import Outcome
 
 
 def test_a_request_is_one_line() -> None:
@@ -30,7 +31,9 @@ def test_a_request_is_one_line() -> None:
     "reply",
     [
         Busy(),
-        JobEvent("progress", "train-en-ru", {"update": 1, "cost": 3.5}),
+        Waiting("waits for run a1"),
+        Started(7, 2, ("0", "3")),
+        Progress({"update": 1, "cost": 3.5}),
         Outcome("failed", None, "exit code 1", "one\ntwo"),
         Outcome("done", manifest({"corpus.en.zst": Blob("12" * 32, 3)})),
     ],
@@ -46,7 +49,7 @@ def test_a_reply_is_one_line(reply: JobEvent | Outcome | Busy) -> None:
     [
         b'{"job": 0, "Gossip": {}}\n',
         b'{"Busy": {}}\n',
-        b'{"job": 0, "Busy": {"by": 1}}\n',
+        b'{"job": 0, "Waiting": {}}\n',
         b'{"job": 0, "Outc',
         b"[]",
     ],

@@ -23,8 +23,8 @@ from translations_assets.graph.step import Input, Output, RepoFile
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Engine
-from translations_assets.running.events import StepEvent, StepResult
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import Explained, Started, StepEvent, StepResult
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
@@ -196,7 +196,7 @@ class FakeRunner:
         ends = self.ends.get(job.label)
         if not ends or not ends[0].unreachable:
             store.append_log(job.key, job.generation, job.attempt, 0, b"begun")
-        submission.on_event(JobEvent("started", job.label, {"pid": 1}))
+        submission.on_event(Started(pid=1))
         gate = self.gates.get(job.label)
         while gate is not None and not gate.wait(0.005):
             if cancel.is_set():
@@ -266,12 +266,12 @@ class Bench:
 
     def why(self, label: str) -> str:
         """Why a step ran the last time."""
-        told = [event for event in self.events if event.step.label == label and event.kind == "explained"]
-        return str(told[-1].detail["reason"])
+        mine = [event.what for event in self.events if event.step.label == label]
+        return [what.reason for what in mine if isinstance(what, Explained)][-1]
 
     def told(self, label: str) -> list[str]:
         """The kinds of events that a step had, in order, but for its explanation, which comes at any time."""
-        kinds = [event.kind for event in self.events if event.step.label == label]
+        kinds = [event.what.kind for event in self.events if event.step.label == label]
         return [kind for kind in kinds if kind != "explained"]
 
 

@@ -13,13 +13,12 @@ from tests.running.conftest import Bench, demo_graph
 from translations_assets.background import Clock
 from translations_assets.config.deployment import Costs
 from translations_assets.errors import Cancelled, StepFailed
-from translations_assets.records.run import Expected
+from translations_assets.records.cost import HOUR, Cost
 from translations_assets.running.budget import Budget, spent_of
+from translations_assets.running.events import Notice
 from translations_assets.running.job import Outcome
 from translations_assets.running.prices import Prices
 from translations_assets.running.session import Session
-
-HOUR = 3600.0
 
 
 def budget(limit: float) -> Budget:
@@ -29,7 +28,7 @@ def budget(limit: float) -> Budget:
 
 def test_what_runs_counts_by_its_forecast_and_an_attempt_by_what_it_took() -> None:
     first, second, third, fourth = demo_graph().steps
-    forecast = {each.label: Expected(HOUR, money=10.0) for each in (first, second, fourth)}
+    forecast = {each.label: Cost(HOUR, money=10.0) for each in (first, second, fourth)}
     within = budget(15)
     assert within.begin(first, forecast) == ""
     assert within.begin(second, forecast) == (
@@ -62,7 +61,7 @@ def test_nothing_begins_once_it_is_spent() -> None:
 @pytest.mark.parametrize(("resumable", "begins"), [(True, True), (False, False)])
 def test_a_step_that_goes_on_needs_only_what_is_left_of_it(resumable: bool, begins: bool) -> None:
     step = replace(demo_graph().step("count"), resumable=resumable)
-    forecast, within = {"count": Expected(HOUR, money=10.0)}, budget(15)
+    forecast, within = {"count": Cost(HOUR, money=10.0)}, budget(15)
     assert within.begin(step, forecast) == ""
     within.start(step, 0.0)
     within.end(step, 0.9 * HOUR, None)
@@ -107,7 +106,7 @@ class Passing(threading.Event):
 def test_what_takes_more_than_is_left_for_it_is_known_while_it_runs() -> None:
     """10 EUR an hour, a budget of 15: the first is to take half an hour, of the second nothing is known."""
     first, second, third, _ = demo_graph().steps
-    forecast = {first.label: Expected(HOUR / 2, money=5.0)}
+    forecast = {first.label: Cost(HOUR / 2, money=5.0)}
     within = budget(15)
     assert within.begin(first, forecast) == within.begin(second, forecast) == ""
     within.start(first, 0.0)
@@ -120,7 +119,7 @@ def test_what_takes_more_than_is_left_for_it_is_known_while_it_runs() -> None:
         second: "it has taken 8.00 EUR, which is more than the run's budget of 15.00 EUR leaves for it"
     }
     within.end(second, 0.6 * HOUR, None)  # 14
-    assert within.begin(third, {third.label: Expected(money=1.0)}) == ""
+    assert within.begin(third, {third.label: Cost(money=1.0)}) == ""
     assert within.begin(second, {}) == (
         "nothing of the run's budget of 15.00 EUR is left for it: 14.00 EUR are spent, what runs takes 1.00 "
         "EUR"
@@ -129,7 +128,7 @@ def test_what_takes_more_than_is_left_for_it_is_known_while_it_runs() -> None:
 
 def test_what_was_foreseen_for_others_is_not_left_for_what_was_not() -> None:
     first, second, *_ = demo_graph().steps
-    within, forecast = budget(15), {first.label: Expected(HOUR, money=10.0)}
+    within, forecast = budget(15), {first.label: Cost(HOUR, money=10.0)}
     assert within.begin(second, {}) == within.begin(first, forecast) == ""
     within.start(second, 0.0)
     within.start(first, 0.0)
@@ -163,12 +162,12 @@ TAKEN = r"it has taken [5-9]\.\d\d EUR, which is more than the run's budget of 5
 def test_a_step_that_takes_more_than_is_left_is_told_of_once_and_goes_on(bench: Bench) -> None:
     session = over_budget(bench, is_hard=False)
     bench.run(session, "texts", "join")
-    (told,) = [event for event in bench.events if event.kind == "notice"]
-    assert told.step.label == "join"
+    ((step, told),) = [(each.step, each.what) for each in bench.events if isinstance(each.what, Notice)]
+    assert step.label == "join"
     assert re.fullmatch(
         TAKEN + r"\. It goes on, for 10\.00 EUR an hour\. To end the run: translations cancel run-1\. "
         r"--hard-budget ends such steps by itself\.",
-        told.detail["message"],
+        told.message,
     )
     assert session.budget
     assert session.budget.spent == pytest.approx(30, abs=0.2)
@@ -188,7 +187,7 @@ def test_a_hard_budget_ends_the_step(bench: Bench) -> None:
         str(failed.value),
     )
     assert bench.runner.ran.count("join") == 1
-    assert [event.kind for event in bench.events if event.kind == "notice"] == []
+    assert [event for event in bench.events if isinstance(event.what, Notice)] == []
     session.end()
     record = bench.store.read_run(session.run)
     assert record
@@ -237,7 +236,7 @@ def test_a_step_beyond_it_does_not_begin_and_what_is_made_is_kept(bench: Bench) 
     session = bench.session(demo_graph())
     session.budget = budget(15)
     hours = {"write-a": 1, "join": 1, "count": 2}
-    session.expected = {label: Expected(n * HOUR, money=10.0 * n) for label, n in hours.items()}
+    session.expected = {label: Cost(n * HOUR, money=10.0 * n) for label, n in hours.items()}
     bench.run(session, "texts", "join")
     with pytest.raises(StepFailed) as failed:
         bench.run(session, "count")

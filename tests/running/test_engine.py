@@ -11,6 +11,7 @@ from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, grap
 from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StepFailed
 from translations_assets.running import engine as engine_module
+from translations_assets.running.events import Retry
 from translations_assets.running.failure import LOG_LINES
 from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission
@@ -196,8 +197,8 @@ def test_a_temporary_failure_is_tried_again(bench: Bench, monkeypatch: pytest.Mo
     bench.make()
     assert [job.attempt for job in bench.runner.jobs if job.label == "write-a"] == [1, 2, 3]
     assert bench.told("write-a") == ["started", "retry", "started", "retry", "started", "done"]
-    retry = next(event for event in bench.events if event.kind == "retry")
-    assert retry.detail == {"message": "the worker was killed"}
+    retry = next(event.what for event in bench.events if event.what.kind == "retry")
+    assert retry == Retry("the worker was killed")
 
 
 def test_another_attempt_is_told_with_the_scripts_own_error(
@@ -207,8 +208,8 @@ def test_another_attempt_is_told_with_the_scripts_own_error(
     log = "reading\nerror: no answer\nerror: the network is away\nConnect this machine."
     bench.runner.ends["write-a"] = [Outcome("temporary", message="exit code 75", log_tail=log)]
     bench.make("texts")
-    retry = next(event for event in bench.events if event.kind == "retry")
-    assert retry.detail == {"message": "exit code 75; error: the network is away"}
+    retry = next(event.what for event in bench.events if event.what.kind == "retry")
+    assert retry == Retry("exit code 75; error: the network is away")
 
 
 def test_temporary_failures_end_with_the_last_attempt(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.running import engine
 from translations_assets.running.engine import Engine
-from translations_assets.running.events import StepResult
+from translations_assets.running.events import Started, StepResult
 from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
@@ -156,8 +156,8 @@ def test_steps_run_at_the_same_time(bench: Bench) -> None:
 def test_events_of_a_step(bench: Bench) -> None:
     bench.make("texts")
     assert bench.told("write-a") == ["started", "done"]
-    started = next(event for event in bench.events if event.kind == "started")
-    assert started.detail["pid"] == 1
+    started = next(event for event in bench.events if isinstance(event.what, Started))
+    assert started.what == Started(pid=1)
     assert bench.why("write-a") == "no result for its key"
 
 

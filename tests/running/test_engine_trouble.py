@@ -163,7 +163,7 @@ def test_an_interrupt_ends_what_runs(bench: Bench) -> None:
     bench.runner.gates["write-b"] = threading.Event()  # never opened: only cancelling ends it
 
     def listen(event: StepEvent) -> None:
-        if event.kind == "done":
+        if event.what.kind == "done":
             raise KeyboardInterrupt
 
     session = bench.session()
@@ -268,9 +268,9 @@ def cancel_midway(bench: Bench) -> None:
 
     def listen(event: StepEvent) -> None:
         bench.events.append(event)
-        if (event.kind, event.step.label) == ("started", "write-b"):
+        if (event.what.kind, event.step.label) == ("started", "write-b"):
             bench.runner.gates["write-a"].set()
-        if (event.kind, event.step.label) == ("done", "write-a"):
+        if (event.what.kind, event.step.label) == ("done", "write-a"):
             bench.cancel.set()
 
     with pytest.raises(Cancelled, match=r"Not made: \S+, \S+, \S+\.$"):
@@ -304,7 +304,7 @@ def test_cancelling_ends_a_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
     session = bench.session(graph_of(one_stage({"write-a": "one"})))
 
     def listen(event: StepEvent) -> None:
-        if event.kind == "retry":
+        if event.what.kind == "retry":
             threading.Timer(0.05, bench.cancel.set).start()
 
     with pytest.raises(Cancelled):

@@ -12,7 +12,7 @@ from translations_assets.errors import Cancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import engine as engine_module
 from translations_assets.running import tasks
-from translations_assets.running.events import StepEvent
+from translations_assets.running.events import Retry, StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.tasks import when_reachable
 
@@ -134,10 +134,10 @@ def test_the_engine_waits_for_its_store(bench: Bench, method: str) -> None:
         session.publish(stage)
     assert store.times == 0
     assert sorted(bench.runner.ran) == ["count", "join", "write-a", "write-b"]
-    told = [event for event in bench.events if event.kind == "retry"]
+    told = [(event.step, event.what) for event in bench.events if isinstance(event.what, Retry)]
     assert bool(told) == (method != "add_ref")
-    assert len({event.step for event in told}) == len(told), "once for a step, not ten times"
-    assert all("Waiting for it, at most 5 minutes." in event.detail["message"] for event in told)
+    assert len({step for step, _ in told}) == len(told), "once for a step, not ten times"
+    assert all("Waiting for it, at most 5 minutes." in retry.message for _, retry in told)
 
 
 @pytest.mark.usefixtures("quick")
@@ -175,4 +175,4 @@ def test_cancelling_ends_the_wait_and_is_no_failure(bench: Bench) -> None:
         engine_module.Engine(bench.store, bench.runner).run(
             session, session.graph.steps, bench.cancel, listen
         )
-    assert {event.kind for event in bench.events} == {"retry"}
+    assert {event.what.kind for event in bench.events} == {"retry"}

@@ -11,13 +11,14 @@ from tests.stages.configs import FULL, graph
 from tests.store.values import finish, publish
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan, PlannedStep
 from translations_assets.settings import repository_root
 from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, Speed
 from translations_assets.why.forecast import Forecasts, start_of
-from translations_assets.why.history import Cost, History
+from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
 from translations_assets.why.training_work import pieces_of_an_update, updates_of, weights_of
 
@@ -143,7 +144,7 @@ def test_one_earlier_text_tells_what_more_text_takes_but_for_the_start() -> None
     small = store.commit(replace(small, key="ef" * 32, usage=Usage(2.5, 2.5, 1, 1)))
     publish(store, "run-1", 1.0, small, stage=step.stage)
     history = History(store, "ann/main", "en-ru")
-    assert start_of([small]) is None
+    assert start_of([small], [small.cost]) is None
     found = Forecasts(history, estimates())._start(step)
     assert found == Cost(OTHERS.start, OTHERS.start)
     assert Forecasts(history)._start(step) == Cost()

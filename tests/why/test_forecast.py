@@ -17,15 +17,14 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
 from translations_assets.graph.step import Arg, LocalFile, Output
 from translations_assets.keys.key import KeyMaker
+from translations_assets.records.cost import HOUR, Cost
 from translations_assets.records.manifest import Blob, Usage, Worker
-from translations_assets.records.run import Expected
 from translations_assets.running.plan import Plan, PlannedStep, make_plan
-from translations_assets.running.prices import Bill, Prices
+from translations_assets.running.prices import Prices
 from translations_assets.why.forecast import Forecast, Forecasts
-from translations_assets.why.history import Cost, History, cost_of
+from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
 
-HOUR = 3600.0
 GIB = 10**9
 
 DEPLOYMENT = """
@@ -92,7 +91,7 @@ def test_earlier_attempts_count_where_a_step_went_on_from_them(bench: Bench, res
     publish_all(bench, a="one").end()
     used(bench, "count", seconds=10.0, cpu_seconds=30.0, earlier_seconds=40.0)
     made = next(made for made in bench.store.manifests() if made.label == "count")
-    assert cost_of(made) == Cost(50.0, 150.0)
+    assert made.cost == Cost(50.0, 150.0)
     graph = demo_graph(a="two")
     step = replace(graph.step("count"), resumable=resumable)
     plan = Plan((PlannedStep(step, "run", None),))
@@ -258,25 +257,30 @@ def prices(asked: str = "") -> Prices:
     return Prices(deployment.costs, deployment.kubernetes, lambda stage: asked)
 
 
-def test_the_bill_is_that_of_the_machine_where_a_step_runs() -> None:
+def test_the_price_is_that_of_the_machine_where_a_step_runs() -> None:
     graph = demo_graph()
     write, count = graph.step("write-a"), graph.step("count")
-    assert prices().bill(write, HOUR) == Bill(0.5, 0.1)
+    assert prices().priced(write, Cost(HOUR)) == Cost(HOUR, money=0.5, kwh=0.1)
     on_gpu = replace(count, worker="gpu")
-    assert prices().bill(on_gpu, 2 * HOUR) == Bill(2.0, 1.0)  # the class's own choice is spot
-    assert prices("standard").bill(on_gpu, HOUR) == Bill(3.0, 0.5)
-    assert prices("spot").bill(write, HOUR) == Bill(0.5, 0.1)  # which the class has not
-    assert prices().bill(replace(count, stage="evaluate_student"), HOUR) == Bill(1.0, 0.5)  # on another class
-    assert prices().bill(replace(count, worker="large-gpu"), HOUR) == Bill()
+    spot = Cost(2 * HOUR, money=2.0, kwh=1.0)  # the class's own choice
+    assert prices().priced(on_gpu, Cost(2 * HOUR)) == spot
+    assert prices("standard").priced(on_gpu, Cost(HOUR)) == Cost(HOUR, money=3.0, kwh=0.5)
+    no_spot = prices("spot").priced(write, Cost(HOUR))
+    assert no_spot == Cost(HOUR, money=0.5, kwh=0.1)
+    on_another_class = replace(count, stage="evaluate_student")
+    assert prices().priced(on_another_class, Cost(HOUR)) == Cost(HOUR, money=1.0, kwh=0.5)
+    without_price = replace(count, worker="large-gpu")
+    assert prices().priced(without_price, Cost(HOUR, 1.0, 2.0)) == Cost(HOUR, 1.0, 2.0)
 
 
-def test_what_was_made_is_billed_by_where_it_was_made(bench: Bench) -> None:
+def test_what_was_made_is_priced_by_where_it_was_made(bench: Bench) -> None:
     bench.make()
     manifest = next(iter(bench.store.manifests()))
     provenance = replace(manifest.provenance, worker=Worker(others={"machine": "standard"}))
     step = replace(demo_graph().step("count"), worker="gpu")
-    assert prices("spot").bill(step, HOUR, replace(manifest, provenance=provenance)) == Bill(3.0, 0.5)
-    assert prices("spot").bill(step, HOUR, manifest) == Bill(1.0, 0.5)
+    standard = replace(manifest, provenance=provenance)
+    assert prices("spot").priced(step, Cost(HOUR), standard) == Cost(HOUR, money=3.0, kwh=0.5)
+    assert prices("spot").priced(step, Cost(HOUR), manifest) == Cost(HOUR, money=1.0, kwh=0.5)
 
 
 def planned_of(graph: Graph) -> Plan:
@@ -321,7 +325,7 @@ def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.Monk
         "write-b": 3600,
         "join": 60,
     }
-    assert dear.expected["write-b"] == Expected(3600, 0, 25200, money=0.5, kwh=0.1)
+    assert dear.expected["write-b"] == Cost(3600, 0, 25200, money=0.5, kwh=0.1)
 
 
 def test_steps_stand_under_the_class_where_they_run_with_its_gpus(bench: Bench) -> None:
@@ -335,14 +339,15 @@ def test_steps_stand_under_the_class_where_they_run_with_its_gpus(bench: Bench) 
     moved = {graph.step("write-a").stage: StagePod.model_validate({"worker-class": "large-gpu"})}
     now = kubernetes.model_copy(update={"worker_classes": four, "stages": moved})
     found = forecast_plan(planned_of(graph), history(bench), kubernetes=now)
-    assert list(found.by_class) == ["large-gpu", "cpu"]
-    assert found.by_class["large-gpu"].least == Cost(1.25 * HOUR, 0.0, 5 * HOUR)
-    assert found.expected["write-a"] == Expected(HOUR / 4, 0.0, HOUR)  # the work of one GPU, in four
-    assert found.expected["write-b"] == Expected(HOUR, 0.0, 4 * HOUR)  # it had none
-    assert found.by_class["cpu"].most == Cost(HOUR, HOUR)  # join, without its two
+    classes = found.by_class()
+    assert list(classes) == ["large-gpu", "cpu"]
+    assert classes["large-gpu"].at_least == Cost(1.25 * HOUR, 0.0, 5 * HOUR)
+    assert found.expected["write-a"] == Cost(HOUR / 4, 0.0, HOUR)  # the work of one GPU, in four
+    assert found.expected["write-b"] == Cost(HOUR, 0.0, 4 * HOUR)  # it had none
+    assert classes["cpu"].at_most == Cost(HOUR, HOUR)  # join, without its two
     own = forecast_plan(planned_of(graph), history(bench))
-    assert list(own.by_class) == ["cpu"]
-    assert own.expected["join"] == Expected(HOUR, 0.0, 2 * HOUR)
+    assert list(own.by_class()) == ["cpu"]
+    assert own.expected["join"] == Cost(HOUR, 0.0, 2 * HOUR)
 
 
 def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
@@ -358,7 +363,6 @@ def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
     graph = demo_graph()
     found = forecast_plan(planned_of(graph), history(bench), kubernetes=short)
     write, join = graph.step("write-a").stage, graph.step("join").stage
-    assert found.too_long == {graph.step("write-a"): 12 * HOUR, graph.step("join"): 12 * HOUR}
     remedy = "raise max-hours in the deployment file or, where the steps read parts, split-chunks"
     assert [*found.warnings()] == [
         f"{write}: 1 step needs up to 26 h, an attempt has 12 h, and the next one begins again; {remedy}",
@@ -368,9 +372,10 @@ def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
     longer = forecast_plan(
         planned_of(graph), history(bench), kubernetes=short.model_copy(update={"stages": stages})
     )
-    assert [step.label for step in longer.too_long] == ["join"]
-    assert not forecast_plan(planned_of(graph), history(bench), kubernetes=kubernetes).too_long
-    assert not forecast_plan(planned_of(graph), history(bench)).too_long
+    (line,) = longer.warnings()
+    assert line.startswith(f"{join}: 1 step needs up to 13 h, an attempt has 12 h,")
+    assert not [*forecast_plan(planned_of(graph), history(bench), kubernetes=kubernetes).warnings()]
+    assert not [*forecast_plan(planned_of(graph), history(bench)).warnings()]
 
 
 def test_the_summary_without_past_durations(bench: Bench) -> None:

@@ -17,12 +17,13 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph, stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
+from translations_assets.records.cost import duration
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
 from translations_assets.why.certain import settled
 from translations_assets.why.explain import Explainer, known_parts
-from translations_assets.why.history import History, duration, why_made
+from translations_assets.why.history import History, why_made
 
 
 def history(bench: Bench, space: str = "ann", partition: str = "en-ru") -> History:

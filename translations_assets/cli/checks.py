@@ -73,6 +73,7 @@ def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Fi
 
 def _compute(session: Session) -> dict[str, TranslationsError]:
     """Run the gates' steps that have no result; stage → error of those that failed."""
+    from translations_assets.running.events import Waiting
     from translations_assets.running.session import UpstreamMissing
 
     ran = False
@@ -80,11 +81,11 @@ def _compute(session: Session) -> dict[str, TranslationsError]:
 
     def listen(event: StepEvent) -> None:
         nonlocal ran
-        if event.kind in ("started", "retry", "done", "failed"):
+        if event.what.kind in ("started", "retry", "done", "failed"):
             ran = True
-            output.tell(f"{event.step.label}: {event.kind}")
-        elif event.kind == "waiting":
-            output.tell(f"{event.step.label}: {event.detail['message']}")
+            output.tell(f"{event.step.label}: {event.what.kind}")
+        elif isinstance(event.what, Waiting):
+            output.tell(f"{event.step.label}: {event.what.message}")
 
     engine = this_project().engine
     try:

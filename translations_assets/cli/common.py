@@ -219,7 +219,7 @@ def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     from translations_assets.why.plan_forecast import PlanForecast
 
     if not plan.count("run") + plan.count("maybe"):
-        return PlanForecast(plan, {}, {})
+        return PlanForecast(plan)
     found = this_project().forecast(session, plan)
     session.expected = found.expected
     return found

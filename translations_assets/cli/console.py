@@ -21,11 +21,11 @@ import typer
 from translations_assets.cli.common import forecast_of, steps_of
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.cli.output import STYLES, is_quiet
-from translations_assets.records.manifest import Manifest
-from translations_assets.running.events import Listener, StepEvent
+from translations_assets.records.cost import duration
+from translations_assets.running import events
+from translations_assets.running.events import Event, Listener, StepEvent
 from translations_assets.running.protocols import Store
 from translations_assets.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
-from translations_assets.why.history import duration
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from translations_assets.graph.graph import Graph
+    from translations_assets.records.manifest import Manifest
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
 
@@ -109,20 +110,21 @@ class Console:
     def _take(self, event: StepEvent) -> Iterator[Said]:
         """Take in an event; return the text to print for it, and its writer."""
         label = event.step.label
-        if event.kind == "waiting":
-            self._waiting[label] = event.detail["message"]
-            yield self._line(f"{label}: {event.detail['message']}")
-        elif event.kind == "started":
-            self._waiting.pop(label, None)
-            self._running[label] = RunningStep(event.step, time.monotonic())
-        elif event.kind == "progress":
-            yield from self._progress(event)
-        elif event.kind == "notice":
-            yield self._complain, f"{label}: {event.detail['message']}"
-        elif event.kind == "retry":
-            yield self._line(f"{label}: trying again: {event.detail['message']}")
-        elif event.kind != "explained":
-            yield from self._end(event)
+        match event.what:
+            case events.Waiting(message):
+                self._waiting[label] = message
+                yield self._line(f"{label}: {message}")
+            case events.Started():
+                self._waiting.pop(label, None)
+                self._running[label] = RunningStep(event.step, time.monotonic())
+            case events.Progress(numbers):
+                yield from self._progress(label, numbers)
+            case events.Notice(message):
+                yield self._complain, f"{label}: {message}"
+            case events.Retry(message):
+                yield self._line(f"{label}: trying again: {message}")
+            case events.Cached() | events.Done() | events.Failed() | events.Cancelled():
+                yield from self._end(label, event.what)
 
     def lines(self) -> Group:
         """The lower lines: one of the whole run, one for each running step, and one with a training's bar."""
@@ -162,23 +164,22 @@ class Console:
         by_pace = running.seconds_left()
         return by_pace if by_pace is not None else None if past is None else max(0.0, past - running.elapsed)
 
-    def _end(self, event: StepEvent) -> Iterator[Said]:
-        label = event.step.label
+    def _end(self, label: str, what: Event) -> Iterator[Said]:
         running = self._running.pop(label, None)
         self._waiting.pop(label, None)
-        if event.kind != "cancelled":
-            self._ended[label] = event.kind
-        if event.kind == "cached":
+        if not isinstance(what, events.Cancelled):
+            self._ended[label] = what.kind
+        if isinstance(what, events.Cached):
             return
         after = f" after {running.elapsed:.1f} s" if running else ""
-        kind = event.kind, STYLES.get(event.kind, "")
-        yield self._line(f"{label} ", kind, f"{after}{self._counts(event)}")
-        if event.kind == "failed" and "message" in event.detail:
-            yield self._complain, f"\n{event.detail['message']}\n"
+        kind = what.kind, STYLES.get(what.kind, "")
+        counts = self._counts(what.manifest) if isinstance(what, events.Done) else ""
+        yield self._line(f"{label} ", kind, f"{after}{counts}")
+        if isinstance(what, events.Failed) and what.message:
+            yield self._complain, f"\n{what.message}\n"
 
-    def _counts(self, event: StepEvent) -> str:
+    def _counts(self, manifest: Manifest | None) -> str:
         """Describe the lines that a step has kept, and the reasons for the lines that it dropped."""
-        manifest: Manifest | None = event.detail.get("manifest")
         if manifest is None or "stats.json" not in manifest.outputs:
             return ""
         lines = json.loads(self._store.read_blob(manifest.outputs["stats.json"])).get("lines", {})
@@ -188,12 +189,11 @@ class Console:
         reasons = ", ".join(f"{reason} {number:,}" for reason, number in dropped.items())
         return f": kept {lines['kept']:,} of {lines['in']:,} lines ({reasons})"
 
-    def _progress(self, event: StepEvent) -> Iterator[Said]:
-        label = event.step.label
+    def _progress(self, label: str, numbers: Mapping[str, Any]) -> Iterator[Said]:
         if (running := self._running.get(label)) is None:
             return  # a server may tell the last numbers after the end
         self._waiting.pop(label, None)
-        running.take(event.detail)
+        running.take(numbers)
         if self._is_live or time.monotonic() - self._last.get(label, 0.0) < NUMBERS_SECONDS:
             return
         self._last[label] = time.monotonic()
@@ -235,6 +235,20 @@ def console_of(session: Session, plan: Plan) -> Console:
     )
 
 
+_TOLD: Mapping[str, type[Event]] = {  # the events that a server's log tells of, by kind
+    each.kind: each
+    for each in (
+        events.Waiting,
+        events.Started,
+        events.Notice,
+        events.Retry,
+        events.Done,
+        events.Failed,
+        events.Cancelled,
+    )
+}
+
+
 class Follower:
     """Turns the events of a run on a server into those that a listener of the engine gets here.
 
@@ -260,9 +274,11 @@ class Follower:
         elif NUMBERS in metadata:
             self._emit_numbers(metadata)
         elif STEP_EVENT in metadata:
-            self._emit_of_step(
-                *(metadata.get(name, {}).get("text", "") for name in (STEP_EVENT, STEP_LABEL, STEP_MESSAGE))
+            kind, label, message = (
+                metadata.get(name, {}).get("text", "") for name in (STEP_EVENT, STEP_LABEL, STEP_MESSAGE)
             )
+            if told := _TOLD.get(kind):  # a newer server may tell of others
+                self._send(label, told.from_dict({"message": message}))
         elif event["__typename"] == "MaterializationEvent":
             self._emit_cached(event["assetKey"]["path"][-1])
         elif event["__typename"] == "ObservationEvent":
@@ -272,13 +288,10 @@ class Follower:
             for entry in (event.get("failureMetadata") or {}).get("metadataEntries", ()):
                 self._errors.append(f"{entry['label']}: {self._url}{entry.get('url', '')}")
 
-    def _emit_of_step(self, kind: str, label: str, message: str) -> None:
-        self._send(kind, label, **({"message": message} if message else {}))
-
     def _emit_cached(self, stage: str) -> None:
         for step in self._graph.stages.get(stage, ()):
             if step.label not in self._ended:
-                self._send("cached", step.label)
+                self._send(step.label, events.Cached())
 
     def _emit_numbers(self, metadata: Mapping[str, Any]) -> None:
         for key, entry in metadata.items():
@@ -286,10 +299,10 @@ class Follower:
             label = metadata.get(f"{STEP_LABEL}{bracket}{number}", {}).get("text", "")
             value = entry.get("floatValue", entry.get("intValue"))
             if value is not None:
-                self._send("progress", label, **{name: value})
+                self._send(label, events.Progress({name: value}))
 
-    def _send(self, kind: Any, label: str, **detail: Any) -> None:
-        if kind in ("done", "failed", "cached"):
+    def _send(self, label: str, what: Event) -> None:
+        if isinstance(what, events.Done | events.Failed | events.Cached):
             self._ended.add(label)
         if step := self._graph.by_label.get(label):  # another code's graph may have other steps
-            self._listener(StepEvent(kind, step, detail))
+            self._listener(StepEvent(step, what))

@@ -136,8 +136,8 @@ def _fetch(session: Session) -> Step | None:
     """Make the test sets and the released model, if missing in the store; return the latter's step."""
 
     def listen(event: StepEvent) -> None:
-        if event.kind in ("started", "retry", "done", "failed"):
-            tell(f"{event.step.label}: {event.kind}")
+        if event.what.kind in ("started", "retry", "done", "failed"):
+            tell(f"{event.step.label}: {event.what.kind}")
 
     fetches = [step for step in session.graph.stages["final_evaluation"] if "model.tar" in step.outputs]
     try:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from translations_assets.records.cost import duration
 from translations_assets.why.epochs import last_update
-from translations_assets.why.history import duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

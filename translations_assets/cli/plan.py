@@ -173,9 +173,10 @@ class Plans(NamedTuple):
     @property
     def total(self) -> str:
         """The cost of all of them, in a line; steps that several of them share are counted for each."""
-        from translations_assets.why.together import together
+        from translations_assets.running.plan import Plan
+        from translations_assets.why.plan_forecast import PlanForecast
 
-        return together([*self.forecasts.values()]).summary()
+        return sum(self.forecasts.values(), PlanForecast(Plan(()))).summary()
 
 
 def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
 from translations_assets.running.saves import newest_save
 
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _POLL_SECONDS = 0.2
-
-
-class _Needs(NamedTuple):
-    """The resources of a step, from a run's record."""
-
-    stage: str
-    worker: Any
 
 
 def rows_of_run(store: Store, run: Run, prices: Prices | None = None) -> list[Row]:
@@ -91,10 +85,10 @@ def make_row(
 
     What nobody has measured yet is None.
     """
-    from translations_assets.why.costs import Spent, spent_on
+    from translations_assets.running.prices import RecordedStep, spent_on
 
     usage = manifest.usage if manifest else Usage()
-    spent = spent_on(_Needs(stage, worker), manifest, prices) if manifest else Spent()
+    spent = spent_on(RecordedStep(stage, worker), manifest, prices) if manifest else Cost()
     return {
         "label": label,
         "stage": stage,

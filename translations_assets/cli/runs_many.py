@@ -182,7 +182,7 @@ def _tell_detached(what: str, run: _Run) -> None:
 
 
 def _tell_ended(run: _Run, counted: str) -> None:
-    from translations_assets.why.history import duration
+    from translations_assets.records.cost import duration
 
     state = _STATES.get(run.process.returncode, "failed")
     tell(f"{counted} {run.partition}: {state} after {duration(time.monotonic() - run.began)}", err=False)

@@ -15,6 +15,7 @@ from translations_assets.cli.output import counts, print_json, print_line, shown
 from translations_assets.cli.run_steps import Row, make_row, rows_of_run
 from translations_assets.cli.runs import Run, find_run, is_run, newest_runs, next_steps
 from translations_assets.cli.watch import URGENT, Block, Look, show_page, watch
+from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.records.run import RunOptions
 from translations_assets.running.saves import newest_save
 
@@ -156,8 +157,6 @@ def _lines_of_newest(every: bool) -> Iterator[str]:
 
 def _cells(run: Run) -> Iterator[str]:
     """The cells of a row in the list of runs, after the id."""
-    from translations_assets.why.history import duration
-
     done, total = _progress(run)
     yield run.partition
     yield run.state
@@ -217,28 +216,13 @@ def _rows_of_run(run: Run) -> tuple[list[Row], str]:
 
 def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
     """Compare forecast and cost: the number of finished steps with a forecast, the forecast, the cost."""
-    from translations_assets.running.prices import Bill
-    from translations_assets.why.costs import Spent, total
-    from translations_assets.why.history import Cost
-
     made = [row for row in rows if row["state"] == "finished" and row["label"] in run.record.expected]
-    found = [run.record.expected[row["label"]] for row in made]
-    expected = total(
-        Spent(Cost(one.seconds, one.cpu_seconds, one.gpu_seconds), Bill(one.money, one.kwh)) for one in found
-    )
-    return (
-        len(made),
-        expected.values,
-        {name: sum(row["cost"][name] for row in made) for name in expected.values},
-    )
+    expected = sum((run.record.expected[row["label"]] for row in made), Cost()).values
+    return len(made), expected, {name: sum(row["cost"][name] for row in made) for name in expected}
 
 
 def _parts(costs: Costs, currency: str, expected: Costs | None = None) -> Iterator[str]:
     """Costs for people, each with its difference from the forecast: `49 h of GPU (-13 %)`."""
-    from translations_assets.running.prices import HOUR
-    from translations_assets.why.history import duration
-    from translations_assets.why.plan_forecast import amount
-
     shown = {
         "hours": duration(costs["hours"] * HOUR),
         "gpu_hours": f"{duration(costs['gpu_hours'] * HOUR)} of GPU",

@@ -115,7 +115,7 @@ def _train_one(
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))
         print_forecast(forecast)
-    if session.budget and forecast.money > session.budget.limit:
+    if session.budget and forecast.at_most.money > session.budget.limit:
         print_note("the forecast is above the budget: the run will end before everything is made")
     if session.budget and (unknown := forecast.unknown):
         print_note(

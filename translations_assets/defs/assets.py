@@ -34,6 +34,7 @@ from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.graph.step import Step
 from translations_assets.records.canonical import json_digest
+from translations_assets.running import events
 from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
 from translations_assets.server import (
@@ -171,38 +172,34 @@ class Progress:
         """Take note of an event of a step."""
         for listener in self._listeners:
             listener(event)
-        label, message = event.step.label, event.detail.get("message", "")
-        if event.kind == "progress":
-            self._observe(event.step, event.detail)
-        elif event.kind == "started":
-            self._log("INFO", f"{label}: started", event)
-        elif event.kind == "waiting":
-            self._log("INFO", f"{label}: {message}", event)
-        elif event.kind == "retry":
-            self._log("WARNING", f"{label}: {message} Trying again.", event)
-        elif event.kind == "notice":
-            self._log("WARNING", f"{label}: {message}", event)
-        elif event.kind == "failed":
-            self._log("ERROR", f"{label}: failed", event)
-        elif event.kind == "cancelled":
-            self._log("WARNING", f"{label}: cancelled", event)
-        elif event.kind == "done":
-            self._log("INFO", f"{label}: done", event)
+        match event.what:
+            case events.Progress(numbers):
+                self._observe(event.step, numbers)
+            case events.Waiting(message):
+                self._log("INFO", message, event, message)
+            case events.Retry(message):
+                self._log("WARNING", f"{message} Trying again.", event, message)
+            case events.Notice(message):
+                self._log("WARNING", message, event, message)
+            case events.Started() | events.Done():
+                self._log("INFO", event.what.kind, event)
+            case events.Cancelled():
+                self._log("WARNING", event.what.kind, event)
+            case events.Failed():  # why is told once: by the failure of its asset
+                self._log("ERROR", event.what.kind, event)
 
-    def _log(self, level: str, text: str, event: StepEvent) -> None:
-        """A line of the run's log for people; what programs (`cli/console.py`) read of it is its metadata.
-
-        Why a step failed is told once: by the failure of its asset.
-        """
+    def _log(self, level: str, text: str, event: StepEvent, message: str = "") -> None:
+        """A line of the run's log for people; what programs (`cli/console.py`) read of it is its metadata."""
+        label = event.step.label
         metadata: Metadata = {
-            STEP_EVENT: dg.MetadataValue.text(event.kind),
-            STEP_LABEL: dg.MetadataValue.text(event.step.label),
+            STEP_EVENT: dg.MetadataValue.text(event.what.kind),
+            STEP_LABEL: dg.MetadataValue.text(label),
         }
-        if event.kind in ("retry", "waiting", "notice"):
-            metadata[STEP_MESSAGE] = dg.MetadataValue.text(event.detail["message"])
-        if log := event.detail.get("log"):
-            metadata[STEP_LOG] = dg.MetadataValue.url(log_path(*log))
-        log_event(self._context, level, text, metadata)
+        if message:
+            metadata[STEP_MESSAGE] = dg.MetadataValue.text(message)
+        if event.log:
+            metadata[STEP_LOG] = dg.MetadataValue.url(log_path(*event.log))
+        log_event(self._context, level, f"{label}: {text}", metadata)
 
     def _observe(self, step: Step, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""

@@ -128,7 +128,7 @@ def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
     (`model_hours`, `model_money`, …); gates by state, hours of all results: under names that stay.
     """
     scores = {name: found.shown_scores[name]["score"] for name in METRICS if name in found.shown_scores}
-    model = found.shown_cost.whole.values if found.shown_cost else {}
+    model = found.cost(found.origins(found.shown_model)).values
     numbers = {
         **scores,
         **found.shown_scores.get("speed", {}),
@@ -147,11 +147,11 @@ def _models(found: Report) -> Metadata:
     """The cost of each model, alone and with all that it was made from."""
     rows = [
         {
-            "model": each.model,
-            **each.own.values,
-            **{f"{name}, all": v for name, v in each.whole.values.items()},
+            "model": model,
+            **found.cost(steps).values,
+            **{f"{name}, all": v for name, v in found.cost(found.origins(model)).values.items()},
         }
-        for each in found.models
+        for model, steps in found.models.items()
     ]
     currency = {"currency": dg.MetadataValue.text(found.prices.currency)} if found.prices else {}
     return {**currency, **({"cost, by model": table(rows)} if rows else {})}

@@ -22,16 +22,15 @@ from translations_assets.defs.quality import (
 )
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
+from translations_assets.records.cost import Cost, duration
 from translations_assets.records.manifest import Blob
 from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
 from translations_assets.running.events import StepResult
-from translations_assets.running.prices import Prices
+from translations_assets.running.prices import Prices, spent_on
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
 from translations_assets.server import log_path
-from translations_assets.why.costs import spent_on, total
-from translations_assets.why.history import Cost, cost_of, duration
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10
@@ -94,7 +93,7 @@ def _found(results: Sequence[StepResult]) -> Metadata:
 
 def _in_short(results: Sequence[StepResult], statistics: Documents) -> str:
     """Describe a stage's results and their cost in a line."""
-    cost = sum((cost_of(result.manifest) for result in results), Cost())
+    cost = sum((result.manifest.cost for result in results), Cost())
     steps = f"{len(results)} step{'s' * (len(results) != 1)}, {duration(cost.seconds)}"
     counts = [value["lines"] for _, value in statistics if "lines" in value]
     read, kept = (sum(lines[name] for lines in counts) for name in ("in", "kept"))
@@ -124,8 +123,8 @@ def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
     them (`gpu_hours_spent`). The former where there were GPUs, the others where there are prices.
     """
     found = [(result.cached, spent_on(result.step, result.manifest, prices)) for result in results]
-    whole = total(spent for _, spent in found).values
-    now = total(spent for cached, spent in found if not cached).values
+    whole = sum((spent for _, spent in found), Cost()).values
+    now = sum((spent for cached, spent in found if not cached), Cost()).values
     names = [*(["gpu_hours"] if whole["gpu_hours"] else []), *(["money", "kwh"] if prices else [])]
     return {
         **{name: dg.MetadataValue.float(float(whole[name])) for name in names},

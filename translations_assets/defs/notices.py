@@ -19,8 +19,8 @@ from translations_assets import settings
 from translations_assets.defs.ended import EndedRun
 from translations_assets.defs.endings import ToldDelay
 from translations_assets.defs.webhook import Refused, Undelivered, Webhook
+from translations_assets.records.cost import duration
 from translations_assets.server import PARTITION_TAG, Server
-from translations_assets.why.history import duration
 
 MOST_CHARACTERS = 600  # of a reason
 MOST_REASONS = 3

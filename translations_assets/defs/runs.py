@@ -29,8 +29,9 @@ from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.errors import TranslationsError
 from translations_assets.process_id import PROCESS_TAG, this_process
-from translations_assets.records.run import OPTIONS, Expected, RunOptions
-from translations_assets.running.events import Listener, StepEvent
+from translations_assets.records.cost import Cost
+from translations_assets.records.run import OPTIONS, RunOptions
+from translations_assets.running.events import Explained, Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, STAGES, last_asset
@@ -91,7 +92,7 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
                 log.warning(session.budget.told())
 
 
-def _forecast(session: Session) -> Mapping[str, Expected]:
+def _forecast(session: Session) -> Mapping[str, Cost]:
     """Label → what the steps are expected to take that the run will or may make."""
     graph = session.graph
     steps = [step for stage in session.stages for step in graph.stages[stage]]
@@ -119,9 +120,9 @@ def _tell_why(instance: DagsterInstance, session: Session) -> Listener:
     is_told = threading.Event()
 
     def listen(event: StepEvent) -> None:
-        if event.kind == "explained" and not is_told.is_set():
+        if isinstance(event.what, Explained) and not is_told.is_set():
             is_told.set()
-            why = "; ".join(filter(None, [_rerun_of(session.continues), event.detail["reason"]]))
+            why = "; ".join(filter(None, [_rerun_of(session.continues), event.what.reason]))
             instance.add_run_tags(session.run, {WHY_TAG: why[:MOST_OF_WHY]})
 
     return listen

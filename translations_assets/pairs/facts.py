@@ -11,26 +11,25 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.model_names import RELEASED
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import WorkerClass
 from translations_assets.project import Project
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import Record
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.registry.read import StoreReader
 from translations_assets.report.evaluations import shown_model
-from translations_assets.running.prices import Prices
+from translations_assets.running.prices import Prices, RecordedStep, spent_on
 from translations_assets.stages import last_asset
 from translations_assets.training_configs import ReadConfig
 from translations_assets.whole_file import keep_newest, write_whole
-from translations_assets.why.costs import Spent, spent_on, total
 
 FORMAT = 1  # of what is kept
 MOST_KEPT = 2000
@@ -64,7 +63,7 @@ class Made(Record):
     dataset   the first test set, which these scores are of
     scores    metric → the model's score
     released  metric → the score of the model that Firefox ships
-    spent     what its results took, whoever made them: as `Spent.values`
+    spent     what its results took, whoever made them: as `Cost.values`
     recipes   label → how it was made
     """
 
@@ -97,13 +96,6 @@ class Pair:
     run: str = ""
     made: Made | None = None
     experiments: int = 0
-
-
-class _Needs(NamedTuple):
-    """On what machine a step runs."""
-
-    stage: str
-    worker: WorkerClass
 
 
 def gather(project: Project) -> list[Pair]:
@@ -219,12 +211,11 @@ class _Reader:
 
     def _now(self, record: RunRecord) -> Made:
         manifests = self._rows.manifests(record)
-        spent = total(self._spent(record, manifests))
         made = Made(
             run=record.run,
             space=record.space,
             time=_begun(record),
-            spent=spent.values,
+            spent=sum(self._spent(record, manifests), Cost()).values,
             recipes={label: _recipe(one.provenance.parts) for label, one in manifests.items()},
         )
         scores = self._rows.row(record).scores
@@ -240,11 +231,11 @@ class _Reader:
             made, model=model, dataset=dataset, scores=by_model[model], released=by_model[RELEASED]
         )
 
-    def _spent(self, record: RunRecord, manifests: Mapping[str, Manifest]) -> Iterator[Spent]:
+    def _spent(self, record: RunRecord, manifests: Mapping[str, Manifest]) -> Iterator[Cost]:
         workers = {label: worker for labels in record.steps.values() for label, worker in labels.items()}
         for label, manifest in manifests.items():
-            worker = workers.get(label, "cpu")
-            yield spent_on(_Needs(manifest.provenance.stage, worker), manifest, self._prices)  # type: ignore[arg-type]
+            step = RecordedStep(manifest.provenance.stage, workers.get(label, "cpu"))
+            yield spent_on(step, manifest, self._prices)
 
 
 def _recipe(parts: KeyParts) -> Recipe:

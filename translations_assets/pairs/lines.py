@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from translations_assets.pairs.facts import Made, Pair
+from translations_assets.records.cost import HOUR, amount, duration
 from translations_assets.records.scores import METRICS
-from translations_assets.why.history import duration
-from translations_assets.why.plan_forecast import amount
 
 LISTED = ("chrf", "bleu", "comet")
-_HOUR = 3600
 
 
 def lines(pairs: Sequence[Pair], currency: str) -> Iterator[str]:
@@ -52,9 +50,9 @@ def beside(scores: Mapping[str, float], released: Mapping[str, float], metric: s
 def cost_of(made: Made, currency: str) -> str:
     """`49 h, 12 h of GPU, 3.2 EUR`, as far as it is known."""
     spent = made.spent
-    parts = [duration(spent["hours"] * _HOUR)] if spent.get("hours") else []
+    parts = [duration(spent["hours"] * HOUR)] if spent.get("hours") else []
     if spent.get("gpu_hours"):
-        parts.append(f"{duration(spent['gpu_hours'] * _HOUR)} of GPU")
+        parts.append(f"{duration(spent['gpu_hours'] * HOUR)} of GPU")
     if currency and spent.get("money"):
         parts.append(f"{amount(spent['money'])} {currency}")
     return ", ".join(parts)

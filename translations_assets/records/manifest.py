@@ -9,6 +9,7 @@ from typing import Any
 
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import FileName, Record, Sha256, mapping
+from translations_assets.records.cost import Cost
 from translations_assets.records.run import RunOptions
 
 FORMAT = 1  # of keys; changes with the meaning of a key: every step runs again
@@ -171,6 +172,19 @@ class Manifest(Record):
     def stage(self) -> str:
         """The stage that the step belongs to, empty when that was not recorded."""
         return self.provenance.stage
+
+    @property
+    def cost(self) -> Cost:
+        """The cost of all attempts at it; processor time of the last as that of the others."""
+        usage = self.usage
+        return self.last_cost.times(usage.all_seconds / usage.seconds if usage.seconds else 1.0)
+
+    @property
+    def last_cost(self) -> Cost:
+        """The cost of the attempt that made it."""
+        worker, usage = self.provenance.worker, self.usage
+        gpus = worker.gpus if worker else 0
+        return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)
 
     def origins(self) -> Iterator[Blob]:
         """Files stored to repeat the step, besides its inputs: its code bundle and training config."""

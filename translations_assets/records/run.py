@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from translations_assets.records.canonical import json_digest
-from translations_assets.records.checked import Record, mapping
+from translations_assets.records.checked import Record
+from translations_assets.records.cost import Cost
 
 SILENT_SECONDS = 180.0  # a run's record is renewed each minute
 _VARIANT = "@"  # between a partition and the digest of a run's overrides
@@ -95,13 +96,6 @@ class RunOptions(Record):
         """Return the options that were given, as JSON values; those not given are left out."""
         return {name: value for name, value in vars(self).items() if value}
 
-    @classmethod
-    def from_dict(cls, value: object) -> RunOptions:
-        """Options from what `to_dict` gave; ValueError for anything else."""
-        if unknown := [name for name in mapping(value) if name not in OPTIONS]:
-            raise ValueError(f"{unknown[0]!a:.80} is no option of a run")
-        return super().from_dict(value)
-
     def words(self) -> Iterator[str]:
         """The options of `translations train` that ask the same."""
         for name, option in OPTIONS.items():
@@ -113,17 +107,6 @@ class RunOptions(Record):
 
 
 OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(RunOptions)}
-
-
-@dataclass(frozen=True)
-class Expected(Record):
-    """Expected cost of a step: seconds as in `Cost`, money and energy by the prices of then."""
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    gpu_seconds: float = 0.0
-    money: float = 0.0
-    kwh: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -140,7 +123,7 @@ class RunRecord(Record):
     since    label → when the attempt was started that is made of one of these now
     failed   label → why, in a line, of those that failed
     reasons  label → why it began to make them
-    expected label → what its steps were expected to take, as far as that could be told
+    expected label → what it was expected to take, by the prices of then, as far as that could be told
     spent    of its budget, in the currency of the prices; 0 without a budget
     """
 
@@ -161,7 +144,7 @@ class RunRecord(Record):
     since: Mapping[str, float] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
-    expected: Mapping[str, Expected] = field(default_factory=dict)
+    expected: Mapping[str, Cost] = field(default_factory=dict)
     spent: float = 0.0
 
     def is_silent(self, now: float) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from translations_assets.config.model_names import BACKWARDS, EXPORTED
+from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.records.scores import differences_in, scores_in
 from translations_assets.report.known import Documents, Known, documents
@@ -51,6 +52,16 @@ def read_evaluations(session: Session, results: Mapping[str, Known], metrics: Do
 def parameters_of(step: Step) -> Iterator[Output]:
     """The files of parameters that an evaluation reads: two forms of one model, several of an ensemble."""
     return (made for _, _, made in step.input_outputs() if PARAMETERS.fullmatch(made.name))
+
+
+def makers(graph: Graph) -> dict[str, list[Step]]:
+    """Model → the steps that leave its parameters; without those that it is compared with."""
+    found: dict[str, dict[Step, None]] = {}
+    for step in graph.steps:
+        if step.stage.startswith("evaluate_"):
+            for made in parameters_of(step):
+                found.setdefault(model_of(step), {})[made.step] = None
+    return {model: list(steps) for model, steps in found.items()}
 
 
 def evaluations_in(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
-from translations_assets.report.costs import ModelCost, StageCost, class_costs, model_costs, stage_costs
+from translations_assets.graph.step import Step
+from translations_assets.records.cost import Cost
 from translations_assets.report.curves import out_of_memory_at
 from translations_assets.report.evaluations import (
     EVALUATING,
     Evaluations,
     evaluations_in,
+    makers,
     model_of,
     parameters_of,
     read_evaluations,
@@ -30,9 +32,8 @@ from translations_assets.report.flow import (
 )
 from translations_assets.report.known import Documents, Known, documents, known_results
 from translations_assets.report.sentences import Sentence, shown_sentences
-from translations_assets.running.prices import Prices
+from translations_assets.running.prices import Prices, class_of, spent_on
 from translations_assets.running.session import Session
-from translations_assets.why.costs import Spent, total
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
@@ -72,9 +73,8 @@ class Report:
     before       model, test set → the evaluation before
     sizes        model → bytes of its parameters, all of an ensemble's
     sentences    of all test sets, bad and good ones, through every model
-    costs        by stage
-    classes      worker class on which steps run → what their results took
-    models       what the partition's own models took, in the order of their evaluations
+    models       the partition's own ones, in the order of their evaluations → the steps that made each
+    costs        label → what a result took
     prices       by which money and energy are told; None where none are known
     kubernetes   the cluster that steps run on; None for one's own machine
     """
@@ -91,9 +91,8 @@ class Report:
     sizes: Mapping[str, int]
     sentences: Sequence[Sentence]
     gates: Sequence[Finding]
-    costs: Sequence[StageCost]
-    classes: Mapping[str, Spent]
-    models: Sequence[ModelCost]
+    models: Mapping[str, Collection[Step]]
+    costs: Mapping[str, Cost]
     prices: Prices | None
     kubernetes: Kubernetes | None
 
@@ -114,15 +113,42 @@ class Report:
         made_by = (known.manifest.provenance.revision for known in self.results.values())
         return sorted(dict.fromkeys(filter(None, made_by)))
 
-    @property
-    def spent(self) -> Spent:
-        """The cost of the attempts that made the results."""
-        return total(self.classes.values())
+    def cost(self, steps: Iterable[Step]) -> Cost:
+        """The cost of the attempts that made the results of some steps, as far as they have any."""
+        return sum((self.costs[step.label] for step in steps if step.label in self.costs), Cost())
+
+    def unknown(self, steps: Iterable[Step]) -> int:
+        """The number of steps that have no result, among some: their cost is not known."""
+        return sum(step.label not in self.costs for step in steps)
+
+    def origins(self, model: str) -> Collection[Step]:
+        """The steps that made a model, its texts and vocabularies, and the models before it."""
+        return self.session.graph.step_closure(self.models.get(model, ()))
+
+    def worker_class(self, step: Step) -> str:
+        """The worker class on which a step runs."""
+        return class_of(step, self.kubernetes)
 
     @property
-    def shown_cost(self) -> ModelCost | None:
-        """The cost of the model for users, with all that it was made from."""
-        return next((found for found in self.models if found.model == self.shown_model), None)
+    def spent(self) -> Cost:
+        """The cost of all results."""
+        return sum(self.classes.values(), Cost())
+
+    @property
+    def stages(self) -> dict[str, list[Step]]:
+        """Stage → its steps that have a result."""
+        stages = self.session.graph.stages.items()
+        found = {stage: [step for step in steps if step.label in self.results] for stage, steps in stages}
+        return {stage: steps for stage, steps in found.items() if steps}
+
+    @property
+    def classes(self) -> dict[str, Cost]:
+        """Worker class on which steps run → what their results took."""
+        found: dict[str, Cost] = {}
+        for label, cost in self.costs.items():
+            worker = self.worker_class(self.results[label].step)
+            found[worker] = found.get(worker, Cost()) + cost
+        return found
 
     @property
     def test_sets(self) -> list[str]:
@@ -173,9 +199,12 @@ def gather(
         sizes=_sizes(results),
         sentences=shown_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
-        costs=list(stage_costs(graph, results, prices)),
-        classes=class_costs(results, prices, kubernetes),
-        models=list(model_costs(graph, results, prices)),
+        models={
+            model: steps
+            for model, steps in makers(graph).items()
+            if all(step.label in results for step in steps)
+        },
+        costs={label: spent_on(*known, prices) for label, known in results.items()},
         prices=prices,
         kubernetes=kubernetes,
     )

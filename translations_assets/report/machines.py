@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
+from translations_assets.records.cost import HOUR, Cost
 from translations_assets.records.manifest import Usage
-from translations_assets.running.prices import HOUR, Bill
-from translations_assets.why.costs import Spent, total
-from translations_assets.why.history import Cost
 
 
 def machine_use(usages: Collection[Usage]) -> dict[str, float]:
@@ -36,26 +34,27 @@ def _gpu_use(usages: Collection[Usage]) -> dict[str, float]:
     }
 
 
-def hours(classes: Mapping[str, Spent]) -> dict[str, float]:
+def hours(classes: Mapping[str, Cost]) -> dict[str, float]:
     """Hours by worker class: `hours`, `gpu_hours` and `cpu_hours` of all, `gpu_hours_large_gpu` of one."""
-    whole = total(classes.values()).cost
-    found = {"hours": whole.seconds, **_kinds("", whole)}
-    for worker, spent in classes.items():
-        found |= _kinds(f"_{worker.replace('-', '_')}", spent.cost)
-    return {name: round(seconds / HOUR, 4) for name, seconds in found.items() if seconds}
+    whole = sum(classes.values(), Cost()).seconds
+    return {
+        **({"hours": round(whole / HOUR, 4)} if whole else {}),
+        **_by_class(
+            classes,
+            lambda cost: {"gpu_hours": cost.gpu_seconds / HOUR, "cpu_hours": cost.cpu_seconds / HOUR},
+        ),
+    }
 
 
-def _kinds(suffix: str, cost: Cost) -> dict[str, float]:
-    return {f"gpu_hours{suffix}": cost.gpu_seconds, f"cpu_hours{suffix}": cost.cpu_seconds}
-
-
-def money(classes: Mapping[str, Spent]) -> dict[str, float]:
+def money(classes: Mapping[str, Cost]) -> dict[str, float]:
     """Money and energy by worker class: `money` and `kwh` of all, `money_large_gpu` of one."""
-    found = _bill("", total(classes.values()).bill)
-    for worker, spent in classes.items():
-        found |= _bill(f"_{worker.replace('-', '_')}", spent.bill)
+    return _by_class(classes, lambda cost: {"money": cost.money, "kwh": cost.kwh})
+
+
+def _by_class(classes: Mapping[str, Cost], numbers: Callable[[Cost], dict[str, float]]) -> dict[str, float]:
+    """The numbers of all worker classes and, with its name, those of each; without what is 0."""
+    found = numbers(sum(classes.values(), Cost()))
+    for worker, cost in classes.items():
+        suffix = worker.replace("-", "_")
+        found |= {f"{name}_{suffix}": value for name, value in numbers(cost).items()}
     return {name: round(value, 4) for name, value in found.items() if value}
-
-
-def _bill(suffix: str, bill: Bill) -> dict[str, float]:
-    return {f"money{suffix}": bill.money, f"kwh{suffix}": bill.kwh}

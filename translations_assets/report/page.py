@@ -16,6 +16,7 @@ import yaml
 from markupsafe import Markup
 
 from translations_assets.config.model_names import RELEASED
+from translations_assets.records.cost import amount, duration
 from translations_assets.records.run import RunOptions
 from translations_assets.records.scores import METRICS, shown
 from translations_assets.report.curves import charts
@@ -23,10 +24,6 @@ from translations_assets.report.facts import Report
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
 from translations_assets.report.sentences import Sentence
-from translations_assets.running.prices import class_of
-from translations_assets.why.costs import spent_on
-from translations_assets.why.history import duration
-from translations_assets.why.plan_forecast import amount
 
 FOLDER = Path(__file__).parent
 EXPORT = "export"  # the stage
@@ -70,10 +67,6 @@ def as_html(report: Report, config: str) -> str:
             ],
             flows=list(_flows(report)),
             texts=_texts(report),
-            costs=[
-                (known.step.label, class_of(known.step, report.kubernetes), spent_on(*known, report.prices))
-                for known in report.results.values()
-            ],
         )
     )
 
@@ -214,9 +207,9 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
         yield "words/s", f"{speed['words_per_second']:,.0f}", "one thread, a sentence at a time"
     states = [gate.state for gate in report.gates]
     yield "gates passed", f"{states.count('passed')} of {len(states) - states.count('off')}", ""
-    yield "duration", duration(report.spent.cost.seconds), "of all results"
-    if report.prices and (bill := report.spent.bill).money:
-        yield report.prices.currency, amount(bill.money), f"{amount(bill.kwh)} kWh" if bill.kwh else ""
+    yield "duration", duration(report.spent.seconds), "of all results"
+    if report.prices and (spent := report.spent).money:
+        yield report.prices.currency, amount(spent.money), f"{amount(spent.kwh)} kWh" if spent.kwh else ""
 
 
 def _gains(report: Report, metric: str) -> Iterator[str]:

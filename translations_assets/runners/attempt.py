@@ -38,7 +38,8 @@ from translations_assets.runners.publisher import (
 from translations_assets.runners.script import ScriptProcess
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder, unpack
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running import events
+from translations_assets.running.job import Outcome
 from translations_assets.running.tasks import RESULT_SECONDS, when_reachable
 from translations_assets.store.contents import NotPlainError, digest_file
 
@@ -74,7 +75,7 @@ class Attempt:
         store: Store,
         folder: WorkFolder,
         control: Control,
-        report: Callable[[JobEvent], None],
+        report: Callable[[events.JobEvent], None],
         echo: Callable[[bytes], None] | None,
     ) -> None:
         self._request, self._store, self._folder = request, store, folder
@@ -145,8 +146,7 @@ class Attempt:
         )
         shipping.start()
         saving.start()
-        detail = {"pid": process.pid, "threads": request.threads, "gpus": list(request.gpus)}
-        self._report(JobEvent("started", job.label, detail))
+        self._report(events.Started(process.pid, request.threads, request.gpus))
         monitor = Monitor(process.pid, self._folder)
         progress = Progress(self._folder.progress, self._redaction, self._progress)
         try:
@@ -192,7 +192,7 @@ class Attempt:
         return Repeating(name, act, 1.0, self.log.note)
 
     def _progress(self, value: Mapping[str, Any]) -> None:
-        self._report(JobEvent("progress", self._job.label, value))
+        self._report(events.Progress(value))
 
     def _watch(self, process: ScriptProcess, monitor: Monitor, progress: Progress, saving: Repeating) -> str:
         """Wait for the script's end; why it was asked to end, empty when it was not."""

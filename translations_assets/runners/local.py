@@ -25,7 +25,8 @@ from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, gpus_of, script_memory, workspace
 from translations_assets.runners.slots import Claim, Slots
 from translations_assets.runners.wire import Detached, Ending, Request, unpack_reply
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.events import JobEvent, Started
+from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission, wait_for_owner
 from translations_assets.running.tasks import Work
 
@@ -221,7 +222,7 @@ class WorkerProcess:
             _, reply = unpack_reply(line)
             if not isinstance(reply, JobEvent):
                 return reply
-            self._saves = self._saves or (reply.kind == "started" and self._submission.job.resumable)
+            self._saves = self._saves or (isinstance(reply, Started) and self._submission.job.resumable)
             on_event(reply)
         return Detached() if self._is_late() and self._saves else None
 

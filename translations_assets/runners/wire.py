@@ -15,13 +15,14 @@ import json
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_args
 
-from translations_assets.records.manifest import Manifest
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.records.checked import Record
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Job, Outcome
 
 RECORD = b"\x1e"
 
@@ -108,26 +109,23 @@ class PodRequest:
 
 
 @dataclass(frozen=True)
-class Busy:
+class Busy(Record):
     """Another worker owns the step: nothing was done."""
 
 
 @dataclass(frozen=True)
-class Detached:
+class Detached(Record):
     """The orchestrator may end: the worker ends by itself, or goes on as other runs wait for the step."""
 
 
 Ending: TypeAlias = "Outcome | Busy"
 Reply: TypeAlias = JobEvent | Outcome | Busy | Detached
-_REPLIES: Mapping[str, Callable[..., Reply]] = {kind.__name__: kind for kind in get_args(Reply)}
+_REPLIES: Mapping[str, type[Reply]] = {kind.__name__: kind for kind in get_args(Reply)}
 
 
 def pack_reply(reply: Reply, job: int = 0) -> bytes:
     """Encode the reply for the job of that number in the request, as a line with RS before it."""
-    fields = asdict(reply)
-    if isinstance(reply, Outcome) and reply.manifest:
-        fields["manifest"] = reply.manifest.to_dict()
-    return RECORD + _json({"job": job, type(reply).__name__: fields}) + b"\n"
+    return RECORD + _json({"job": job, type(reply).__name__: reply.to_dict()}) + b"\n"
 
 
 def unpack_reply(line: bytes) -> tuple[int, Reply]:
@@ -140,9 +138,7 @@ def unpack_reply(line: bytes) -> tuple[int, Reply]:
         value = json.loads(line.removeprefix(RECORD))
         number = int(value.pop("job"))
         ((kind, fields),) = value.items()
-        if manifest := fields.get("manifest"):
-            fields["manifest"] = Manifest.from_dict(manifest)
-        return number, _REPLIES[kind](**fields)
+        return number, _REPLIES[kind].from_dict(fields)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"unknown reply {line[:80]!r}") from error
 

@@ -21,7 +21,8 @@ from translations_assets.runners.attempt import Attempt
 from translations_assets.runners.control import Control, LifeLine
 from translations_assets.runners.wire import Busy, Detached, Ending, Reply, Request, pack_reply, write
 from translations_assets.runners.work_folder import sweep, work_folder
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Outcome
 from translations_assets.store.open import open_store
 
 if TYPE_CHECKING:

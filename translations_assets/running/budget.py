@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from translations_assets.graph.step import Step
+from translations_assets.records.cost import HOUR, Cost
 from translations_assets.records.manifest import Manifest
-from translations_assets.records.run import Expected
-from translations_assets.running.prices import HOUR, Prices
+from translations_assets.running.prices import Prices
 
 
 @dataclass
@@ -34,12 +34,12 @@ class Budget:
     _running: dict[Step, float | None] = field(default_factory=dict)  # since when they have their machine
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self, step: Step, forecast: Mapping[str, Expected]) -> str:
+    def begin(self, step: Step, forecast: Mapping[str, Cost]) -> str:
         """Count an attempt of a step that is to begin. Why it may not; empty when it may.
 
         `forecast` is by label.
         """
-        whole = forecast.get(step.label, Expected()).money
+        whole = forecast.get(step.label, Cost()).money
         with self._lock:
             expected = self._left.setdefault(step, whole)
             running = sum(self._left[other] for other in self._running)
@@ -94,7 +94,7 @@ class Budget:
 
     def an_hour(self, step: Step) -> str:
         """Return the cost of a step for each hour that it runs."""
-        return f"{self._shown(self.prices.bill(step, HOUR).money)} an hour"
+        return f"{self._shown(self.prices.priced(step, Cost(HOUR)).money)} an hour"
 
     def told(self) -> str:
         """Say in a sentence how much was spent; call it when nothing runs any more."""
@@ -107,7 +107,7 @@ class Budget:
             return self.spent + sum(running)
 
     def _money(self, step: Step, since: float | None, now: float, made: Manifest | None) -> float:
-        return 0.0 if since is None else self.prices.bill(step, now - since, made).money
+        return 0.0 if since is None else self.prices.priced(step, Cost(now - since), made).money
 
     def _shown(self, money: float) -> str:
         return _shown(money, self.prices.currency)

@@ -23,11 +23,12 @@ from translations_assets.errors import (
 )
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts, Manifest, Provenance
+from translations_assets.running import events
 from translations_assets.running.contents import stored_contents
-from translations_assets.running.events import Listener, StepEvent, StepResult
+from translations_assets.running.events import Event, JobEvent, Listener, StepEvent, StepResult
 from translations_assets.running.explaining import EXPLAINERS, Explain, Explaining
 from translations_assets.running.failure import error_line, lost_inputs, names, told
-from translations_assets.running.job import Job, JobEvent, Outcome, make_job
+from translations_assets.running.job import Job, Outcome, make_job
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
 from translations_assets.running.runner import Runner, Submission
@@ -262,7 +263,7 @@ class _Execution:
         message = (
             f"{words}. To end the run: translations cancel {run}. --hard-budget ends such steps by itself"
         )
-        self._emit(StepEvent("notice", step, {"message": f"{message}."}))
+        self._emit(step, events.Notice(f"{message}."))
 
     def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
         step, clock = missing.step, self.engine.clock
@@ -302,10 +303,8 @@ class _Execution:
         step = missing.step
 
         def on_event(event: JobEvent) -> None:
-            is_start = event.kind == "started"
-            self._emit(
-                StepEvent(event.kind, step, {**event.detail, **({"log": job.step} if is_start else {})})
-            )
+            is_start = isinstance(event, events.Started)
+            self._emit(step, event, job.step if is_start else None)
             if is_start:
                 self.session.start(step)
                 if self.session.budget:
@@ -361,23 +360,23 @@ class _Execution:
         )
 
     def _explained(self, step: Step, reason: str) -> None:
-        self._emit(StepEvent("explained", step, {"reason": reason}))
+        self._emit(step, events.Explained(reason))
 
     def _retry(self, step: Step, message: str) -> None:
-        self._emit(StepEvent("retry", step, {"message": message}))
+        self._emit(step, events.Retry(message))
 
-    def _emit(self, event: StepEvent) -> None:
+    def _emit(self, step: Step, what: Event, log: tuple[str, int] | None = None) -> None:
         try:
-            self.listener(event)
+            self.listener(StepEvent(step, what, log))
         except Exception:
-            _log.warning("Showing %s of %s failed.", event.kind, event.step.label, exc_info=True)
+            _log.warning("Showing %s of %s failed.", what.kind, step.label, exc_info=True)
 
     def _finished(self, step: Step, outcome: Outcome) -> None:
         if outcome.kind == "done" and outcome.manifest is not None:
             self._note(step, outcome.manifest, cached=False)
         elif outcome.kind == "cancelled":
             self.waiting.put_back([step])
-            self._emit(StepEvent("cancelled", step))
+            self._emit(step, events.Cancelled())
         else:
             lost = lost_inputs(step, self.session, self.engine.store)
             message = "\n".join([told(step.label, outcome), *lost])
@@ -387,14 +386,14 @@ class _Execution:
         self.session.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
         self.waiting.note_result(step)
-        self._emit(StepEvent("cached" if cached else "done", step, {"manifest": manifest}))
+        self._emit(step, events.Cached(manifest) if cached else events.Done(manifest))
 
     def _failed(self, step: Step, message: str, why: str = "", *, is_lost: bool = False) -> None:
         self.session.fail(step, why or message)
         log, command = self.logs.get(step), self.session.command("logs", step.label)
         failure = FailedStep(step.label, message, command if log else "", log, is_lost, step in self.unpaid)
         self.failures.append(failure)
-        self._emit(StepEvent("failed", step, {"message": str(failure), **({"log": log} if log else {})}))
+        self._emit(step, events.Failed(str(failure)), log)
 
 
 def _why(outcome: Outcome) -> str:

@@ -1,40 +1,113 @@
-"""Events of steps, which the engine reports while it runs them, and at the end."""
+"""Events of steps, which the engine reports while it runs them, and results, at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
 
 from translations_assets.graph.step import Step
+from translations_assets.records.checked import Record
 from translations_assets.records.manifest import Manifest
 
 
 @dataclass(frozen=True)
-class StepEvent:
-    """Something that happened to a step, for progress displays.
+class Event(Record):
+    """Something that happens to a step.
 
-    cached, done  detail: {"manifest"}; waiting, started, progress  detail as in JobEvent, and when it started
-    {"log"}; explained, after it has started  detail: {"reason"}; notice, for people to know while it runs,
-    and retry  detail: {"message"}; failed  detail: {"message"} and, if it ran, {"log"}; cancelled  detail: {}
-
-    A log is named by its step's key and generation.
+    kind  its name in the log of a run: `started`
     """
 
-    kind: Literal[
-        "cached",
-        "waiting",
-        "started",
-        "explained",
-        "progress",
-        "notice",
-        "done",
-        "retry",
-        "failed",
-        "cancelled",
-    ]
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = cls.__name__.lower()
+
+
+@dataclass(frozen=True)
+class Waiting(Event):
+    """It waits: for another run's worker, which makes its result, or nothing was heard of it for long."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Started(Event):
+    """The script of an attempt has begun: its process, its threads, the ids of its GPUs."""
+
+    pid: int = 0
+    threads: int = 0
+    gpus: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Progress(Event):
+    """Live numbers, an object that the script wrote as a line."""
+
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Explained(Event):
+    """It is known by now why it was started."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Notice(Event):
+    """Something that people have to know while it runs."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Retry(Event):
+    """An attempt has ended, and another one follows."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Cached(Event):
+    """Its result was there before. A server does not tell the manifest."""
+
+    manifest: Manifest | None = None
+
+
+@dataclass(frozen=True)
+class Done(Event):
+    """Its result is made. A server does not tell the manifest."""
+
+    manifest: Manifest | None = None
+
+
+@dataclass(frozen=True)
+class Failed(Event):
+    """It has failed. A server tells the reason with the failure of the asset."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Cancelled(Event):
+    """It was ended, as the run was cancelled."""
+
+
+JobEvent: TypeAlias = Waiting | Started | Progress
+"""Something that happens while an attempt runs, or waits."""
+
+
+@dataclass(frozen=True)
+class StepEvent:
+    """Something that has happened to a step.
+
+    log  the step's, by key and generation, where an attempt has just begun or has failed
+    """
+
     step: Step
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    what: Event
+    log: tuple[str, int] | None = None
 
 
 Listener = Callable[[StepEvent], None]

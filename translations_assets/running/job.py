@@ -55,7 +55,7 @@ class Job(Record):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """The end of an attempt.
 
     done       the manifest that counts (perhaps another worker's)
@@ -72,20 +72,10 @@ class Outcome:
     log_tail: str = ""
     unreachable: bool = False
 
-
-@dataclass(frozen=True)
-class JobEvent:
-    """Something that happened while an attempt ran, or waited.
-
-    waiting   what the step waits for, detail: {"message"}: another run's worker makes its result, or nothing
-              was heard of it for long
-    started   the script has begun, detail: {"pid", "threads", "gpus"}
-    progress  one line of live numbers that the script wrote, detail: that object
-    """
-
-    kind: Literal["waiting", "started", "progress"]
-    label: str
-    detail: Mapping[str, Any]
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome as JSON values."""
+        values = super().to_dict()
+        return values | {"manifest": self.manifest.to_dict()} if self.manifest else values
 
 
 INPUT_FOLDER = "in"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from translations_assets.records.cost import HOUR, Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import WorkerClass
     from translations_assets.records.manifest import Manifest
 
-HOUR = 3600.0
 WATT_HOURS = 3.6e6  # watt seconds in a kilowatt hour
 
 
@@ -28,20 +29,16 @@ class Needs(Protocol):
         """The worker class that it asks for."""
 
 
+class RecordedStep(NamedTuple):
+    """A step, as far as the record of a run says on what machine it ran."""
+
+    stage: str
+    worker: Any
+
+
 def class_of(step: Needs, kubernetes: Kubernetes | None) -> WorkerClassName:
     """The worker class on which a step runs; on one's own machine that which it asks for."""
     return kubernetes.class_of(step.stage, step.worker) if kubernetes else step.worker
-
-
-@dataclass(frozen=True)
-class Bill:
-    """Money, in the deployment's currency, and energy."""
-
-    money: float = 0.0
-    kwh: float = 0.0
-
-    def __add__(self, other: Bill) -> Bill:
-        return Bill(self.money + other.money, self.kwh + other.kwh)
 
 
 @dataclass(frozen=True)
@@ -61,16 +58,16 @@ class Prices:
         """Of all money."""
         return self.costs.currency
 
-    def bill(self, step: Needs, seconds: float, made: Manifest | None = None) -> Bill:
-        """Compute the cost of a step's seconds, on the kind of machine where it was made, if it was."""
+    def priced(self, step: Needs, cost: Cost, made: Manifest | None = None) -> Cost:
+        """Return a step's cost with money and energy, on the kind of machine where it was made, if it was."""
         name = class_of(step, self.kubernetes)
         rate = self.costs.worker_classes.get(name)
         if rate is None:
-            return Bill()
+            return cost
         price = rate.price
         if rate.spot_price is not None and self._machine(name, step, made) == "spot":
             price = rate.spot_price
-        return Bill(price * seconds / HOUR, rate.watts * seconds / WATT_HOURS)
+        return replace(cost, money=price * cost.seconds / HOUR, kwh=rate.watts * cost.seconds / WATT_HOURS)
 
     def without(self, steps: Iterable[Needs]) -> list[WorkerClassName]:
         """The worker classes of steps that have no price."""
@@ -83,3 +80,8 @@ class Prices:
             return str(machine)
         worker_class = self.kubernetes.worker_classes.get(name) if self.kubernetes else None
         return worker_class.machine_for(self.asked(step.stage)) if worker_class else "standard"
+
+
+def spent_on(step: Needs, made: Manifest, prices: Prices | None) -> Cost:
+    """Return the cost of a step's result, by the prices of today."""
+    return prices.priced(step, made.cost, made) if prices else made.cost

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import JobEvent, Waiting
+from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import RUNS
 from translations_assets.running.saves import newest_save
@@ -68,7 +69,7 @@ def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None
             rest = TELL_SECONDS
             if (message := _for_whom(submission)) != told:
                 told = message
-                submission.on_event(JobEvent("waiting", submission.job.label, {"message": message}))
+                submission.on_event(Waiting(message))
 
 
 def _for_whom(submission: Submission) -> str:

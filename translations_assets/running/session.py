@@ -23,8 +23,9 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Blob, Manifest, Ref
-from translations_assets.records.run import Expected, RunOptions, RunRecord
+from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.budget import Budget
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.protocols import Store
@@ -85,7 +86,7 @@ class Session:
     changed: Collection[str] = ()
     continues: Collection[str] = ()
     notes: Sequence[Problem] = ()
-    expected: Mapping[str, Expected] = field(default_factory=dict)
+    expected: Mapping[str, Cost] = field(default_factory=dict)
     budget: Budget | None = None
     warnings: list[str] = field(default_factory=list)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)

@@ -15,8 +15,9 @@ import yaml
 
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
-from translations_assets.why.history import Cost, History, cost_of
+from translations_assets.why.history import History
 from translations_assets.why.training_work import (
     FLOPS_A_WEIGHT,
     PASSES,
@@ -177,7 +178,7 @@ class Estimates:
     def _flops(self, made: Manifest) -> float:
         """Floating-point operations a second of the training that has left a model; 0 if that is not told."""
         progress, model = made.outputs.get("last.progress.yml"), made.outputs.get("model.npz")
-        seconds = cost_of(made).seconds
+        seconds = made.cost.seconds
         if not progress or not model or not seconds or not self._history.store.has_blob(progress):
             return 0.0
         told = yaml.safe_load(self._history.store.read_blob(progress))

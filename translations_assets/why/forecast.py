@@ -10,21 +10,19 @@ its options say, whatever the size of its text, and is compared only with those 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from translations_assets.graph.step import LocalFile, Step, placed
 from translations_assets.records.canonical import json_digest
+from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan
 from translations_assets.why.estimates import TRAINING, Estimates
-from translations_assets.why.history import Cost, History, cost_of, last_cost_of
-
-if TYPE_CHECKING:
-    pass
+from translations_assets.why.history import History
 
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
 OWN = 20  # earlier ones of a step, of which one with the same options is looked for
@@ -80,7 +78,7 @@ class Forecasts:
             return self._estimated(step, read, placed_files)
         before = sum(map(text_of, alike))
         times = read * len(alike) / before if read and before and step.script != TRAINING else 1.0
-        cost = sum(map(_cost_like(step), alike), Cost()).times(1 / len(alike))
+        cost = sum(_costs_like(step, alike), Cost()).times(1 / len(alike))
         if times != 1.0:
             cost = cost.with_text(times, self._start(step))
         disk = max(made.usage.disk for made in alike) * times + placed_files
@@ -100,7 +98,8 @@ class Forecasts:
         """Return the cost of the step's script before its text, by its artifacts, else estimated."""
         kind = step.stage, step.script
         if kind not in self._starts:
-            found = start_of(self._history.earlier(step, "", SAMPLE), _cost_like(step))
+            made = self._history.earlier(step, "", SAMPLE)
+            found = start_of(made, _costs_like(step, made))
             if found is None:
                 found = self._estimates.start(step) if self._estimates else Cost()
             self._starts[kind] = found
@@ -120,12 +119,12 @@ class Forecasts:
         return self._peers[kind]
 
 
-def _cost_like(step: Step) -> Callable[[Manifest], Cost]:
-    """Return a function for the cost of artifacts of a step's kind, without attempts that only failed."""
-    return cost_of if step.resumable else last_cost_of
+def _costs_like(step: Step, made: Sequence[Manifest]) -> list[Cost]:
+    """The costs of artifacts of a step's kind, without attempts that only failed."""
+    return [one.cost if step.resumable else one.last_cost for one in made]
 
 
-def start_of(made: Sequence[Manifest], cost: Callable[[Manifest], Cost] = cost_of) -> Cost | None:
+def start_of(made: Sequence[Manifest], costs: Sequence[Cost]) -> Cost | None:
     """Return the cost of artifacts of a script with any text: the start of the line through those of the
     smallest and of the largest text; None when these are about the same size.
     """
@@ -133,7 +132,7 @@ def start_of(made: Sequence[Manifest], cost: Callable[[Manifest], Cost] = cost_o
     if not by_size or by_size[-1][0] < DIFFERENT * by_size[0][0]:
         return None
     (small, one), (large, other) = by_size[0], by_size[-1]
-    return cost(made[one]).at_no_text(cost(made[other]), large / small)
+    return costs[one].at_no_text(costs[other], large / small)
 
 
 def _is_like(made: Manifest, script: str, options: str) -> bool:

@@ -1,13 +1,10 @@
-"""Earlier artifacts of a step: by its label, in the partition's own history and then in its relatives'; and
-what they took.
-"""
+"""Earlier artifacts of a step: by its label, in the partition's own history and then in its relatives'."""
 
 from __future__ import annotations
 
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -143,70 +140,9 @@ def _pair(partition: str) -> str:
     return partition_of(partition).partition(".")[0]
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Wall-clock seconds; of a step on GPUs those times the GPUs, of another its processor seconds."""
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    gpu_seconds: float = 0.0
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.seconds + other.seconds,
-            self.cpu_seconds + other.cpu_seconds,
-            self.gpu_seconds + other.gpu_seconds,
-        )
-
-    def times(self, factor: float) -> Cost:
-        """So many times as much."""
-        return Cost(self.seconds * factor, self.cpu_seconds * factor, self.gpu_seconds * factor)
-
-    def with_text(self, factor: float, start: Cost) -> Cost:
-        """The same for so many times as much text, of which the start does not grow."""
-        fixed = self._each(start, min)
-        return self.times(factor) + fixed.times(1 - factor)
-
-    def at_no_text(self, larger: Cost, factor: float) -> Cost:
-        """Extrapolate to no text, from the cost with so many times as much text."""
-        return self._each(
-            larger, lambda one, other: min(one, max(0.0, (one * factor - other) / (factor - 1)))
-        )
-
-    def _each(self, other: Cost, found: Callable[[float, float], float]) -> Cost:
-        return Cost(
-            found(self.seconds, other.seconds),
-            found(self.cpu_seconds, other.cpu_seconds),
-            found(self.gpu_seconds, other.gpu_seconds),
-        )
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people, two digits at least: `40 s`, `12 min`, `7.5 h`, `412 h`."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.0f} min"
-    hours = seconds / 3600
-    return f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
-
-
 def why_made(manifest: Manifest, read_run: Callable[[str], RunRecord | None]) -> str:
     """Explain why an artifact was made: by its run's record, or of earlier versions the artifact itself."""
     run = manifest.provenance.run
     if manifest.reason or not run:
         return manifest.reason or NOT_KNOWN
     return (read_run(run) or RunRecord()).reasons.get(manifest.label, NOT_KNOWN)
-
-
-def cost_of(manifest: Manifest) -> Cost:
-    """Return the cost of all attempts at an artifact; processor time of the last as that of the others."""
-    usage = manifest.usage
-    return last_cost_of(manifest).times(usage.all_seconds / usage.seconds if usage.seconds else 1.0)
-
-
-def last_cost_of(manifest: Manifest) -> Cost:
-    """Return the cost of the attempt that made an artifact."""
-    worker, usage = manifest.provenance.worker, manifest.usage
-    gpus = worker.gpus if worker else 0
-    return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)

@@ -14,7 +14,8 @@ from tests.kube.objects import Object
 from tests.runners.scripts import attempt, job
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import JobEvent, Waiting
+from translations_assets.running.job import Job, Outcome
 from translations_assets.settings import repository_root
 from translations_assets.store.local import LocalStore
 
@@ -66,7 +67,7 @@ class Run:
     @property
     def told(self) -> list[str]:
         """What people were told that steps wait for."""
-        return [event.detail["message"] for event in self.events if event.kind == "waiting"]
+        return [event.message for event in self.events if isinstance(event, Waiting)]
 
     def close(self) -> None:
         """Cancel what this run does, and end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -15,7 +16,8 @@ from tests.virtual_clock import VirtualClock
 from translations_assets.runners.kubernetes import admission, cluster, runner, silence
 from translations_assets.runners.kubernetes.silence import Words, heard_of
 from translations_assets.runners.kubernetes.state import suspended_for
-from translations_assets.running.job import JobEvent
+from translations_assets.running.events import JobEvent, Started
+from translations_assets.running.events import Waiting as Waits
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 from translations_assets.store.local import LocalStore
@@ -37,7 +39,7 @@ class Waiting:
     def start(self, label: str) -> None:
         """A step that waits, looked at once a second."""
         work = job(self.store, COPY, label=label)
-        told = Submission(work, self.store, threading.Event(), self._tell, lambda: None)
+        told = Submission(work, self.store, threading.Event(), partial(self._tell, label), lambda: None)
         waiting = heard_of(self._wait, told, lambda: self.why, self.words)
         self.clock.start(label, (min(1.0, pause) for pause in waiting), threading.Event())
 
@@ -46,9 +48,9 @@ class Waiting:
         while True:
             yield 3600.0
 
-    def _tell(self, event: JobEvent) -> None:
-        text = event.detail.get("message", event.kind)
-        self.told.append((self.clock.now - self.began, event.label, text))
+    def _tell(self, label: str, event: JobEvent) -> None:
+        text = event.message if isinstance(event, Waits) else event.kind
+        self.told.append((self.clock.now - self.began, label, text))
 
 
 @pytest.fixture
@@ -99,7 +101,7 @@ def test_an_event_is_a_word_too(waiting: Waiting) -> None:
     waiting.why = "the pod starts"
     waiting.start("train")
     waiting.clock.run(25)
-    waiting.submissions[0].on_event(JobEvent("started", "train", {}))
+    waiting.submissions[0].on_event(Started())
     waiting.clock.run(29)
     assert moments(waiting) == [25]
     waiting.clock.run(2)

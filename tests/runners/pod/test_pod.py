@@ -15,7 +15,8 @@ from tests.runners.test_machine import nvidia_smi
 from translations_assets.runners.machine import script_memory
 from translations_assets.runners.pod.main import exit_code, say_last_words
 from translations_assets.runners.wire import Busy, unpack_reply
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.events import Started
+from translations_assets.running.job import Outcome
 from translations_assets.store.local import LocalStore
 
 OTHER = "cd" * 32
@@ -29,7 +30,7 @@ def test_a_step_runs_and_its_result_is_kept(store: LocalStore, tmp_path: Path) -
     pod = pods.run(store, tmp_path, work)
     assert pod.code == 0, pod.log
     started, outcome = (reply for _, reply in pod.replies)
-    assert isinstance(started, JobEvent)
+    assert isinstance(started, Started)
     assert isinstance(outcome, Outcome)
     assert outcome.manifest == store.latest(KEY)
     assert output(store, outcome) == "ĉu vi parolas Esperanton?\n"

@@ -26,7 +26,8 @@ from translations_assets.runners.kubernetes.state import (
 )
 from translations_assets.runners.kubernetes.tickets import Tickets
 from translations_assets.runners.wire import RECORD, Detached, Ending, unpack_reply
-from translations_assets.running.job import JobEvent, Outcome
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
 
 NODE_SECONDS = 60.0  # before another attempt, which a node that fails is likely to get, too

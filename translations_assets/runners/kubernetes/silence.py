@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from translations_assets.background import CLOCK, Clock
-from translations_assets.running.job import JobEvent
+from translations_assets.running.events import JobEvent, Waiting
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 
@@ -80,6 +80,5 @@ def heard_of(
             if text := why():
                 left, heard = SILENT_SECONDS, clock.monotonic()
                 if words.are_due(text):
-                    message = f"waiting: {text}"
-                    submission.on_event(JobEvent("waiting", submission.job.label, {"message": message}))
+                    submission.on_event(Waiting(f"waiting: {text}"))
         yield min(pause, left)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from translations_assets.runners.kubernetes.state import Member
 from translations_assets.runners.wire import Ending
-from translations_assets.running.job import Job, JobEvent
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Job
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 

@@ -22,7 +22,8 @@ from translations_assets.runners.control import Control
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, script_memory, workspace
 from translations_assets.runners.wire import NODE, POD, RECORD, Ending, PodRequest, Request, pack_reply, write
 from translations_assets.runners.worker import make_attempt
-from translations_assets.running.job import Job, JobEvent, Outcome
+from translations_assets.running.events import JobEvent
+from translations_assets.running.job import Job, Outcome
 from translations_assets.store.open import open_store
 
 SAVING_SHARE = 0.4  # of a pod's time to end, for a script to save what it has; the rest is for storing that
