@@ -50,8 +50,8 @@ def test_unreached_definitions_are_blanked_in_place(package: Package) -> None:
     ]
 
 
-def test_hints_that_do_not_count_are_removed(package: Package) -> None:
-    """They may name what is not there; those of fields and under decorators stay."""
+def test_hints_that_do_not_count_are_replaced(package: Package) -> None:
+    """They may name what is not there; those of fields stay."""
     text = """\
         from dataclasses import dataclass
         from functools import lru_cache
@@ -76,19 +76,19 @@ def test_hints_that_do_not_count_are_removed(package: Package) -> None:
         "from dataclasses import dataclass",
         "from functools import lru_cache",
         "from pipeline.demo.types import Small",
-        "LIMIT = 1",
-        "def main(a, b",
-        "= LIMIT, *c, d, **e)  \\",
-        "\\",
-        ":",
-        "def inner(f) : return f",
+        "LIMIT: (0) = 1",
+        "def main(a: (0), b: (  # one",
+        "(0)) = LIMIT, *c: (0), d: (0), **e: (0)) -> (",
+        "(0)  # two",
+        "):",
+        "def inner(f: (0)) -> (0): return f",
         'return Box(inner), small, "x -> y: z"',
         "@dataclass",
         "class Box:",
         "size: Small",
-        "def get(self, n) : ...",
+        "def get(self, n: (0)) -> (0): ...",
         "@lru_cache",
-        "def small(a: Small) -> Small: return a",
+        "def small(a: (0)) -> (0): return a",
     ]
     assert bundle["pipeline/demo/types.py"] == "\nclass Small: pass\n"
     compile(bundle["pipeline/demo/script.py"], "script.py", "exec")

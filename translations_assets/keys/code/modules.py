@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code.libraries import is_standard_library
 from translations_assets.keys.code.outside import names_code
-from translations_assets.keys.code.syntax import Target, bound_names, is_idle, is_main_guard, parse
+from translations_assets.keys.code.syntax import bound_names, children, is_idle, is_main_guard, parse
 
 PACKAGE = "pipeline"
 
@@ -31,17 +31,35 @@ def is_internal(module: str) -> bool:
     return module.split(".")[0] == PACKAGE
 
 
+class Target(NamedTuple):
+    """What an import binds: a module, or an attribute of it (which may be a submodule)."""
+
+    module: str
+    attribute: str | None = None
+
+
 class Imported(NamedTuple):
-    """A name that a top-level import binds.
+    """A name that an import binds.
 
     loads  modules that the import runs
     """
 
+    importer: Module
     name: str
     target: Target
     alias: ast.alias
     node: ast.Import | ast.ImportFrom
     loads: tuple[str, ...]
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it imports something of the package."""
+        return is_internal(self.target.module)
+
+    @property
+    def path(self) -> str:
+        """What it binds, dotted."""
+        return ".".join(filter(None, self.target))
 
 
 @dataclass(eq=False)
@@ -58,17 +76,21 @@ class Unit:
         return is_main_guard(self.node)
 
     @property
+    def short_name(self) -> str:
+        """Its name without its module, so that a move does not change it."""
+        return "<main>" if self.is_guard else ",".join(self.names) or "<module>"
+
+    @property
     def label(self) -> str:
         """What people call it: `pipeline.train.train:build_args`."""
-        name = "<main>" if self.is_guard else ",".join(self.names) or "<module>"
-        return f"{self.module.name}:{name}"
+        return f"{self.module.name}:{self.short_name}"
 
 
 @dataclass(eq=False)
 class Module:
     """A parsed file (None for a folder without `__init__.py`).
 
-    imports            name → the top-level import that binds it
+    imports            name → the top-level imports that bind it, as `import a.b` and `import a.c` do
     definitions        name → the unit that binds it
     future_annotations whether type hints are kept as text
     """
@@ -81,13 +103,14 @@ class Module:
     coding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        self.imports: dict[str, Imported] = {}
+        self.imports: dict[str, list[Imported]] = {}
         self.definitions: dict[str, Unit] = {}
         self.units: list[Unit] = []
         self.future_annotations = False
         for node in self.tree.body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.imports.update((imported.name, imported) for imported in self.imported(node))
+                for imported in self.imported(node):
+                    self.imports.setdefault(imported.name, []).append(imported)
                 future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
                 self.future_annotations |= future and any(one.name == "annotations" for one in node.names)
             elif not is_idle(node):
@@ -102,17 +125,8 @@ class Module:
         waiting: list[ast.AST] = [self.tree]
         while waiting:
             node = waiting.pop()
-            kind = type(node)
-            if kind in found:
-                found[kind].append(node)
-            else:
-                found[kind] = [node]
-            for name in kind._fields:
-                value = getattr(node, name, None)
-                if isinstance(value, list):
-                    waiting += (one for one in value if isinstance(one, ast.AST))
-                elif isinstance(value, ast.AST) and value._fields:
-                    waiting.append(value)
+            found.setdefault(type(node), []).append(node)
+            waiting += children(node)
         return found
 
     def of(self, *types: type[ast.AST]) -> Iterator[Any]:
@@ -164,7 +178,7 @@ class Module:
             for alias in node.names:
                 top = alias.name.split(".")[0]
                 target = Target(alias.name if alias.asname else top)
-                yield Imported(alias.asname or top, target, alias, node, (alias.name,))
+                yield Imported(self, alias.asname or top, target, alias, node, (alias.name,))
         elif node.module != "__future__":
             module = self.absolute(node)
             for alias in node.names:
@@ -172,53 +186,28 @@ class Module:
                     raise CodeError(
                         f"{self.path}, line {node.lineno}: `import *` cannot be followed. Import by name."
                     )
-                loads = (module, f"{module}.{alias.name}")
-                yield Imported(alias.asname or alias.name, Target(module, alias.name), alias, node, loads)
+                target, loads = Target(module, alias.name), (module, f"{module}.{alias.name}")
+                yield Imported(self, alias.asname or alias.name, target, alias, node, loads)
 
 
-@dataclass(frozen=True)
-class External:
+class External(NamedTuple):
     """Something from outside the package, by its dotted name."""
 
     path: str
 
 
-@dataclass(frozen=True)
-class Unknown:
+class Unknown(NamedTuple):
     """An attribute that a module does not visibly have: made at run time, or missing."""
 
     module: Module
     name: str
 
 
-Meaning: TypeAlias = "External | Module | Unit | Unknown"
+class Found(NamedTuple):
+    """What a name stands for (None for built-in names), and the imports that lead there."""
 
-
-@dataclass
-class Found:
-    """What a name stands for (None for built-in names), and what is passed on the way to it.
-
-    imports   top-level imports followed, as (module, name bound there)
-    modules   modules of the package that those imports run
-    external  top-level names of modules from outside the package
-    """
-
-    meaning: Meaning | None = None
-    imports: set[tuple[Module, str]] = field(default_factory=set)
-    modules: set[Module] = field(default_factory=set)
-    external: set[str] = field(default_factory=set)
-
-    def through(self, other: Found) -> Found:
-        """The meaning of another, after what was passed here."""
-        self.pass_by(other)
-        self.meaning = other.meaning
-        return self
-
-    def pass_by(self, other: Found) -> None:
-        """Take over what another look-up passed on its way."""
-        self.imports |= other.imports
-        self.modules |= other.modules
-        self.external |= other.external
+    meaning: External | Module | Unit | Unknown | None
+    imports: frozenset[Imported] = frozenset()
 
 
 class Modules:
@@ -260,55 +249,50 @@ class Modules:
             yield self.require(".".join(parts[:length]))
 
     def loaded(self, imported: Imported) -> list[Module]:
-        """The modules of the package that a top-level import runs."""
+        """The modules of the package that an import runs."""
         return [module for name in imported.loads if (module := self.get(name))]
 
     def lookup(self, module: Module, name: str) -> Found:
         """What a module's name stands for."""
         found = self._names.get((module, name))
         if found is None:
-            found = self._names[module, name] = Found(module.definitions.get(name))
-            imported = module.imports.get(name)
-            if imported:
-                found.imports, found.modules = {(module, name)}, {*self.loaded(imported)}
-                found.through(self.target(imported.target, module, imported.node.lineno))
+            imports = module.imports.get(name)
+            found = self.follow(*imports) if imports else Found(module.definitions.get(name))
+            self._names[module, name] = found
         return found
 
-    def target(self, target: Target, importer: Module, line: int) -> Found:
-        """What an import binds."""
-        if not is_internal(target.module):
-            path = ".".join(filter(None, target))
-            return Found(External(path), external={path.split(".")[0]})
-        module = self.require(target.module, importer, line)
-        found = Found(module, modules={module})
-        return found.through(self.attribute(module, target.attribute)) if target.attribute else found
+    def follow(self, *imports: Imported) -> Found:
+        """What imports bind to one name: what the last of them does."""
+        last = imports[-1]
+        if not last.is_internal:
+            return Found(External(last.path), frozenset(imports))
+        module = self.require(last.target.module, last.importer, last.node.lineno)
+        found = self.attribute(module, last.target.attribute) if last.target.attribute else Found(module)
+        return Found(found.meaning, found.imports.union(imports))
 
     def attribute(self, module: Module, name: str) -> Found:
         """What an attribute of a module stands for."""
         found = self.lookup(module, name)
-        if found.meaning:
-            return found
         submodule = self.get(f"{module.name}.{name}") if module.is_package else None
-        return Found(submodule, modules={submodule}) if submodule else Found(Unknown(module, name))
+        return found if found.meaning else Found(submodule or Unknown(module, name))
 
     def imported_by(self, module: Module) -> Iterator[Module]:
         """The modules of the package that a module runs: parents, imports, what it names by a text."""
         yield from self.parents(module)
         for imported in module.everywhere_imported:
-            if is_internal(imported.loads[0]):
-                yield from self.loaded(imported)
+            yield from self.loaded(imported)
         yield from filter(None, map(self.named, module.texts))
 
-    def libraries(self, target: Target) -> frozenset[str]:
-        """The libraries that importing something loads, by their top-level names."""
-        if not is_internal(target.module):
-            top = target.module.split(".")[0]
+    def libraries(self, imported: Imported) -> frozenset[str]:
+        """The libraries that an import loads, by their top-level names."""
+        if not imported.is_internal:
+            top = imported.target.module.split(".")[0]
             return frozenset(() if is_standard_library(top) else [top])
-        module = self.get(f"{target.module}.{target.attribute}") or self.require(target.module)
+        module = self.get(imported.path) or self.require(imported.target.module)
         if module not in self._libraries:
-            loads = (one.target for other in self.all_run_by(module) for one in other.everywhere_imported)
-            external = (one for one in loads if not is_internal(one.module))
-            self._libraries[module] = frozenset(name for one in external for name in self.libraries(one))
+            imports = (one for other in self.all_run_by(module) for one in other.everywhere_imported)
+            libraries = (self.libraries(one) for one in imports if not one.is_internal)
+            self._libraries[module] = frozenset(chain.from_iterable(libraries))
         return self._libraries[module]
 
     def named(self, text: str) -> Module | None:

@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import Meaning, Module, Modules, Unit, is_internal
+from translations_assets.keys.code.modules import External, Module, Modules, Unit, Unknown
 from translations_assets.keys.code.syntax import (
     FUNCTIONS,
     bound_names,
@@ -164,7 +164,7 @@ class _Module:
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for imported in self._module.imported(node):
-            if is_internal(imported.loads[0]):
+            if imported.is_internal:
                 self._modules.require(imported.loads[0], self._module, node.lineno)
             elif not outside.is_module(imported.loads[0]):
                 raise NotPlainError(node, f"importing {imported.loads[0]} may have effects")
@@ -361,7 +361,7 @@ class _Module:
         self._scope = outer
         return is_value
 
-    def _meaning(self, node: ast.AST) -> Meaning | None:
+    def _meaning(self, node: ast.AST) -> External | Module | Unit | Unknown | None:
         """What a name of the package stands for."""
         names = dotted(node)
         if not names or names[0] in self._scope or names[0] not in self._names:
@@ -380,10 +380,9 @@ class _Module:
         names = dotted(node)
         if not names or names[0] in self._scope:
             return ""
-        imported = self._module.imports.get(names[0]) if names[0] in self._names else None
-        if imported:
-            path = ".".join((*filter(None, imported.target), *names[1:]))
-            return "" if is_internal(path) else path
+        imports = self._module.imports.get(names[0]) if names[0] in self._names else None
+        if imports:
+            return "" if imports[-1].is_internal else ".".join((imports[-1].path, *names[1:]))
         is_bound = names[0] in self._module.imports or names[0] in self._module.definitions
         return "" if is_bound or names[0] not in vars(builtins) else ".".join(names)
 
