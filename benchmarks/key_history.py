@@ -82,7 +82,7 @@ def by_module(root: Path) -> Mapping[str, str]:
         run = [module for module in modules.all_run_by(modules.require(script)) if module.path]
         for module in run:
             if module not in forms:
-                forms[module] = hash_of(normal_form(module))
+                forms[module] = hash_of([normal_form(module)])
         found[script] = hash_of(forms[module] for module in run)
     return found
 

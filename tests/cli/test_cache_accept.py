@@ -39,12 +39,15 @@ def edit_level(root: Path, more: str) -> None:
     path.write_text("".join(lines))
 
 
-def to_run(command: Command) -> set[str]:
+def statuses(command: Command) -> dict[str, str]:
     said = command("plan", PARTITION, "--target", "merge_corpus", "--json")
     assert said.code == 0, said.err
     made = Project().configs.read(PARTITION).graph.stage_closure(["merge_corpus"])
-    steps = [step for step in json.loads(said.out)["steps"] if step["stage"] in made]
-    return {step["label"] for step in steps if step["status"] != "cached"}
+    return {step["label"]: step["status"] for step in json.loads(said.out)["steps"] if step["stage"] in made}
+
+
+def to_run(command: Command) -> set[str]:
+    return {label for label, status in statuses(command).items() if status != "cached"}
 
 
 def lines(root: Path) -> list[str]:
@@ -72,13 +75,21 @@ def test_accepted_changes_run_nothing(command: Command, repository: Path) -> Non
 
 def test_a_step_leaves_other_scripts(command: Command, repository: Path) -> None:
     edit_level(repository, "+ 0")
-    changed = to_run(command)
-    said = command("cache", "accept", PARTITION, "merge-devset-en-eo", *WHY, "--yes", "--json")
+    before = statuses(command)
+    first = min(label for label, status in before.items() if status == "run")
+    said = command("cache", "accept", PARTITION, first, *WHY, "--yes", "--json")
     assert said.code == 0, said.err
-    check_shape("cache accept", json.loads(said.out))
-    assert json.loads(said.out)["changes"] == ["pipeline.clean.merge_parallel"]
+    answer = json.loads(said.out)
+    check_shape("cache accept", answer)
+    script = Project().configs.read(PARTITION).graph.step(first).script
+    assert answer["changes"] == [script]
     assert len(lines(repository)) == 1
-    assert changed > to_run(command) | {CORPUS} > {CORPUS}
+    after = statuses(command)
+    assert answer["cached"] == [
+        label for label in before if (before[label], after[label]) == ("run", "cached")
+    ]
+    assert first in answer["cached"]
+    assert CORPUS in to_run(command)
 
 
 @pytest.mark.slow

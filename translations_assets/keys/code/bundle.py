@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from translations_assets.keys.code.modules import Module, Modules, encoding_of
 from translations_assets.keys.code.reach import Reach
-from translations_assets.keys.code.syntax import is_idle
+from translations_assets.keys.code.syntax import FUNCTIONS, hints, is_idle
 
 
 def slice_modules(modules: Modules, reach: Reach) -> dict[str, str]:
@@ -59,9 +59,8 @@ def _hints(unit: ast.stmt) -> Iterator[ast.expr]:
     if isinstance(unit, ast.AnnAssign):
         yield unit.annotation
     for node in ast.walk(unit):
-        hint = getattr(node, "returns", None) or (isinstance(node, ast.arg) and node.annotation)
-        if hint:
-            yield hint
+        if isinstance(node, FUNCTIONS):
+            yield from hints(node)
 
 
 class _Text:

@@ -73,7 +73,7 @@ class CodeBase:
         if script not in self._fingerprints:
             reach = self._reach(script)
             digest = hash_of([f"format {FORMAT}", *reach.text])
-            loaded = (one.target.module.split(".")[0] for one in reach.imports if not one.is_internal)
+            loaded = (one.module.split(".")[0] for one in reach.imports if not one.is_internal)
             self._fingerprints[script] = Fingerprint(
                 digest=self._accepted.oldest(digest),
                 own=digest,
@@ -101,7 +101,7 @@ class CodeBase:
 
     def own_hash(self, unit: Unit) -> str:
         """The hash of a statement's own normal form, in which what it refers to stands by name."""
-        return self._linker.own_hash(unit)
+        return self._linker.link(unit).own_hash
 
     def _reach(self, script: str) -> Reach:
         if script not in self._reached:

@@ -10,63 +10,22 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import cast
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import External, Found, Imported, Module, Modules, Unit, Unknown
+from translations_assets.keys.code.modules import Found, Imported, Module, Modules, Unit, is_internal
 from translations_assets.keys.code.normalise import Normaliser
-from translations_assets.keys.code.syntax import Kind, Scope, dotted
+from translations_assets.keys.code.syntax import Scope, dotted, words
 
 _IMPORTERS = {"importlib.import_module", "importlib.__import__", "pkgutil", "runpy"}
 # What is made by these knows the module that they are called in, as classes do.
-_KNOW_MODULE = {
-    "collections.namedtuple",
-    "enum",
-    "typing.NamedTuple",
-    "typing.NewType",
-    "typing.TypeVar",
-    "typing.ParamSpec",
-}
+_KNOW_MODULE = words(
+    "collections.namedtuple enum typing.NamedTuple typing.NewType typing.ParamSpec typing.TypeVar"
+)
 _OF_ONE = ("()",)  # `type` of one thing, which makes no class
 _FORMATTERS = {"icu4py.messageformat.MessageFormat"}  # whose `format` looks at no attributes
-
-
-@dataclass
-class Linked:
-    """A linked unit.
-
-    tokens   the normal form; a unit stands for a name that it defines
-    imports  the imports on the way to everything it uses
-    looks    what of it looks at code, or may; empty when nothing does
-    patches  what it changes of modules, those from outside the package with @
-    """
-
-    tokens: list[str | Unit] = field(default_factory=list)
-    imports: set[Imported] = field(default_factory=set)
-    looks: str = ""
-    patches: set[str] = field(default_factory=set)
-
-
-class Linker:
-    """Links units and remembers them."""
-
-    def __init__(self, modules: Modules) -> None:
-        self._modules = modules
-        self._linked: dict[Unit, Linked] = {}
-
-    def link(self, unit: Unit) -> Linked:
-        """The linked form of a unit."""
-        if unit not in self._linked:
-            self._linked[unit] = _UnitLinker(self._modules, unit).run()
-        return self._linked[unit]
-
-    def own_hash(self, unit: Unit) -> str:
-        """The hash of a unit's own code, what it refers to by name only."""
-        tokens = self.link(unit).tokens
-        return hash_of(token if isinstance(token, str) else f"&{token.short_name}" for token in tokens)
 
 
 def hash_of(tokens: Iterable[str]) -> str:
@@ -83,29 +42,39 @@ def _joined(tokens: Iterable[str | Unit]) -> Iterator[str | Unit]:
             yield from run
 
 
-class _UnitLinker(Normaliser):
-    """Links one unit; the hints of its functions and variables, which nothing can look at, are left out."""
+class Linked(Normaliser):
+    """A unit in normal form, names linked.
+
+    The hints of its functions and variables, which nothing can look at, are left out.
+
+    imports  the imports on the way to everything it uses
+    looks    what of it looks at code, or may; empty when nothing does
+    patches  what it changes of modules, those from outside the package with @
+    """
 
     left_out = frozenset({"annotation", "returns"})
 
     def __init__(self, modules: Modules, unit: Unit) -> None:
         super().__init__(unit.module)
         self._modules, self._unit = modules, unit
-        self._linked = Linked()
+        self.imports: set[Imported] = set()
+        self.looks = ""
+        self.patches: set[str] = set()
         self._knows_module = False
         self._needs: list[Unit] = []  # that must be there, although nothing may use them
-
-    def run(self) -> Linked:
-        """Write what the unit stands for."""
-        self.visit(self._unit.node)
+        self.visit(unit.node)
         if self._knows_module:
             self.tokens.append(f"in {self.module.name}")
-        self.tokens += [unit for unit in self._needs if unit not in self.tokens]
-        self._linked.tokens = list(_joined(self.tokens))
-        return self._linked
+        self.tokens += [needed for needed in self._needs if needed not in self.tokens]
+        self.tokens = list(_joined(self.tokens))
+
+    @property
+    def own_hash(self) -> str:
+        """The hash of its own code, what it refers to by name only."""
+        return hash_of(one if isinstance(one, str) else f"&{one.short_name}" for one in self.tokens)
 
     def _looks(self, why: str) -> None:
-        self._linked.looks = self._linked.looks or why
+        self.looks = self.looks or why
 
     def _check(self, attributes: Iterable[str]) -> None:
         for attribute in filter(outside.shows_code, attributes):
@@ -114,14 +83,17 @@ class _UnitLinker(Normaliser):
     def name(self, name: str, store: bool = False, attributes: Sequence[str] = ()) -> None:
         """Write what a name with attributes stands for."""
         owner = self.scope.owner(name)
-        if owner is None and store and self.scope.kind is Kind.MODULE:
+        if owner is None and store and self.scope.kind == "module":
             self.tokens.append(f"bind {name}")
-        elif found := self._found(name, owner):
+            return
+        if owner is None and store:
+            self.patches.add(name)
+        if found := self._found(name, owner):
             self._refer(found, attributes)
         elif owner is None:
             self._built_in(name, attributes)
         else:
-            if owner.kind is Kind.CLASS and not store and (found := self._found(name, None)):
+            if owner.kind == "class" and not store and (found := self._found(name, None)):
                 self.tokens.append("or")  # where it is read before the class has bound it
                 self._refer(found, ())
             self._write(owner.token(name, store or self.scope is not owner), attributes)
@@ -131,8 +103,8 @@ class _UnitLinker(Normaliser):
         if owner is None:
             found = self._modules.lookup(self.module, name)
             return found if found.meaning else None
-        imports = self._imports(name, owner) if owner.kind is Kind.FUNCTION else []
-        return self._modules.follow(*imports) if imports else None
+        is_imported = owner.kind == "function" and name in owner.imports
+        return self._modules.follow(*self._imports(name, owner)) if is_imported else None
 
     def _imports(self, name: str, owner: Scope) -> list[Imported]:
         imports = chain.from_iterable(map(self.module.imported, owner.imports.get(name, ())))
@@ -141,7 +113,7 @@ class _UnitLinker(Normaliser):
     def _built_in(self, name: str, attributes: Sequence[str]) -> None:
         if name == "__import__":
             self._refuse_import(name)
-        if name == "__doc__" and self.scope.kind is not Kind.CLASS:  # which has its own
+        if name == "__doc__" and self.scope.kind != "class":  # which has its own
             self.tokens.append(self.module.docstring)
         elif name in ("__name__", "type"):
             self._knows_module |= attributes != _OF_ONE
@@ -155,7 +127,7 @@ class _UnitLinker(Normaliser):
         self.tokens += (f".{attribute}" for attribute in attributes)
 
     def _refer(self, found: Found, attributes: Sequence[str]) -> None:
-        self._linked.imports |= found.imports
+        self.imports |= found.imports
         meaning = found.meaning
         if isinstance(meaning, Module) and attributes:
             self._refer(self._modules.attribute(meaning, attributes[0]), attributes[1:])
@@ -163,10 +135,8 @@ class _UnitLinker(Normaliser):
             self._looks(f"the module {meaning.name} is used as a value")
         elif isinstance(meaning, Unit):
             self._write(meaning, attributes)
-        elif isinstance(meaning, External):
-            self._refer_outside(".".join((meaning.path, *attributes)))
-        elif isinstance(meaning, Unknown):
-            self._looks(f"{meaning.module.name} does not visibly have the name {meaning.name}")
+        elif meaning:
+            self._refer_outside(".".join((meaning, *attributes)))
 
     def _refer_outside(self, path: str) -> None:
         parts = path.split(".")
@@ -174,7 +144,9 @@ class _UnitLinker(Normaliser):
         if prefixes & _IMPORTERS:
             self._refuse_import(path)
         self._knows_module |= bool(prefixes & _KNOW_MODULE)
-        if not outside.is_attribute(path):
+        if is_internal(path):
+            self._looks(f"{path} is not visibly there")
+        elif not outside.is_attribute(path):
             self._looks(f"`{path}` may look at code")
         self.tokens.append(f"@{path}")
 
@@ -194,9 +166,9 @@ class _UnitLinker(Normaliser):
         self.name(names[0], attributes=names[1:])
         found = None if isinstance(node.ctx, ast.Load) else self._found(names[0], self.scope.owner(names[0]))
         if found and isinstance(found.meaning, Module):
-            self._linked.patches.add(".".join(names))
-        elif found and isinstance(found.meaning, External):
-            self._linked.patches.add(f"@{'.'.join((found.meaning.path, *names[1:]))}")
+            self.patches.add(".".join(names))
+        elif found and isinstance(found.meaning, str):
+            self.patches.add(f"@{'.'.join((found.meaning, *names[1:]))}")
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         """Write a pattern that takes attributes."""
@@ -235,7 +207,7 @@ class _UnitLinker(Normaliser):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """Write an assignment; the hints of fields of a class count."""
-        if self.scope.kind is Kind.CLASS:
+        if self.scope.kind == "class":
             self.tokens.append("text" if self.module.future_annotations else "hint")
             self.visit(node.annotation)
             self.generic_visit(node)
@@ -252,27 +224,42 @@ class _UnitLinker(Normaliser):
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         """Note what an import below the top level does; its uses say what its names stand for."""
         for imported in self.module.imported(node):
-            if self.scope.kind is Kind.MODULE:  # for type checkers
+            if self.scope.kind == "module":  # for type checkers
                 self.tokens.append(f"bind {imported.name} {imported.path}")
                 continue
             if libraries := sorted(self._modules.libraries(imported)):
                 # when they are loaded may matter: they read the environment
                 self.tokens.append(f"import {', '.join(libraries)}")
             found = self._modules.follow(imported)
-            self._linked.imports |= found.imports
+            self.imports |= found.imports
             if isinstance(found.meaning, Unit):
                 self._needs.append(found.meaning)
-            elif isinstance(found.meaning, Unknown):
+            elif isinstance(found.meaning, str) and imported.is_internal:
                 self._refer(found, ())
-            same = [one for one in self._imports(imported.name, self.scope) if one.target == imported.target]
-            if self.scope.kind is not Kind.FUNCTION or self.scope.bound[imported.name] > len(same):
-                self._looks(f"{imported.name} may be what is imported, or something else")
+            name, own = imported.name, self.scope.kind == "function" and self.scope.owner(imported.name)
+            same = [one for one in self._imports(name, self.scope) if one.path == imported.path]
+            if own is not self.scope or own.bound[name] > len(same):
+                self._looks(f"{name} may be what is imported, or something else")
 
     visit_Import = visit_ImportFrom = _import
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+    def visit_Nonlocal(self, node: ast.Global | ast.Nonlocal) -> None:
         """Note a change of what a function around this one has imported."""
         for name in node.names:
             owner = self.scope.owner(name)
             if owner and name in owner.imports:
                 self._looks(f"{name} may be what an import binds, or something else")
+
+
+class Linker:
+    """Links units and remembers them."""
+
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self._linked: dict[Unit, Linked] = {}
+
+    def link(self, unit: Unit) -> Linked:
+        """The linked form of a unit."""
+        if unit not in self._linked:
+            self._linked[unit] = Linked(self._modules, unit)
+        return self._linked[unit]

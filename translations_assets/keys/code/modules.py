@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code.libraries import is_standard_library
@@ -31,22 +31,16 @@ def is_internal(module: str) -> bool:
     return module.split(".")[0] == PACKAGE
 
 
-class Target(NamedTuple):
-    """What an import binds: a module, or an attribute of it (which may be a submodule)."""
-
-    module: str
-    attribute: str | None = None
-
-
 class Imported(NamedTuple):
-    """A name that an import binds.
+    """A name that an import binds, to a module or to an attribute of it (which may be a submodule).
 
     loads  modules that the import runs
     """
 
     importer: Module
     name: str
-    target: Target
+    module: str
+    attribute: str
     alias: ast.alias
     node: ast.Import | ast.ImportFrom
     loads: tuple[str, ...]
@@ -54,12 +48,12 @@ class Imported(NamedTuple):
     @property
     def is_internal(self) -> bool:
         """Whether it imports something of the package."""
-        return is_internal(self.target.module)
+        return is_internal(self.module)
 
     @property
     def path(self) -> str:
         """What it binds, dotted."""
-        return ".".join(filter(None, self.target))
+        return f"{self.module}.{self.attribute}" if self.attribute else self.module
 
 
 @dataclass(eq=False)
@@ -70,10 +64,8 @@ class Unit:
     node: ast.stmt
     names: tuple[str, ...]
 
-    @property
-    def is_guard(self) -> bool:
-        """Whether it is `if __name__ == "__main__":`, what runs when the module is a script."""
-        return is_main_guard(self.node)
+    def __post_init__(self) -> None:
+        self.is_guard = is_main_guard(self.node)  # what runs when the module is a script
 
     @property
     def short_name(self) -> str:
@@ -92,6 +84,7 @@ class Module:
 
     imports            name → the top-level imports that bind it, as `import a.b` and `import a.c` do
     definitions        name → the unit that binds it
+    guard              what runs when the module is a script
     future_annotations whether type hints are kept as text
     """
 
@@ -117,26 +110,7 @@ class Module:
                 unit = Unit(self, node, tuple(dict.fromkeys(bound_names(node))))
                 self.units.append(unit)
                 self.definitions |= dict.fromkeys(unit.names, unit)
-
-    @cached_property
-    def nodes(self) -> dict[type[ast.AST], list[Any]]:
-        """All nodes of the syntax tree by their types."""
-        found: dict[type[ast.AST], list[Any]] = {}
-        waiting: list[ast.AST] = [self.tree]
-        while waiting:
-            node = waiting.pop()
-            found.setdefault(type(node), []).append(node)
-            waiting += children(node)
-        return found
-
-    def of(self, *types: type[ast.AST]) -> Iterator[Any]:
-        """The nodes of some types."""
-        return chain.from_iterable(self.nodes.get(one, ()) for one in types)
-
-    @cached_property
-    def everywhere_imported(self) -> list[Imported]:
-        """The names that import statements bind, wherever they stand."""
-        return [imported for node in self.of(ast.Import, ast.ImportFrom) for imported in self.imported(node)]
+        self.guard = next((unit for unit in self.units if unit.is_guard), None)
 
     @property
     def docstring(self) -> str:
@@ -144,69 +118,55 @@ class Module:
         return f"docstring {ast.get_docstring(self.tree, clean=False)!a}"
 
     @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        """All nodes but those of statements that do nothing, as docstrings are."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            found += [] if is_idle(node) else children(node)
+        return found
+
+    @cached_property
+    def everywhere_imported(self) -> list[Imported]:
+        """The names that import statements bind, wherever they stand."""
+        statements = (node for node in self._nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+        return [imported for node in statements for imported in self.imported(node)]
+
+    @cached_property
     def texts(self) -> set[str]:
-        """All literal texts but those of statements, as docstrings are."""
-        idle = {id(node.value) for node in self.of(ast.Expr)}
-        constants = (node for node in self.of(ast.Constant) if id(node) not in idle)
-        return {node.value for node in constants if isinstance(node.value, str)}
+        """All literal texts but those of statements."""
+        constants = (node.value for node in self._nodes if isinstance(node, ast.Constant))
+        return {value for value in constants if isinstance(value, str)}
 
     @cached_property
     def names_files(self) -> bool:
         """Whether a literal text may name code that nothing imports."""
         return any(map(names_code, self.texts))
 
-    @property
-    def guard(self) -> Unit | None:
-        """What runs when the module is a script."""
-        return next((unit for unit in self.units if unit.is_guard), None)
-
-    def absolute(self, node: ast.ImportFrom) -> str:
-        """The full name of the module that `from … import` names."""
-        if not node.level:
-            return node.module or ""
-        parts = self.name.split(".")
-        kept = len(parts) - node.level + self.is_package
-        if kept < 1:
-            raise CodeError(
-                f"{self.path}, line {node.lineno}: the relative import leaves {PACKAGE}/. Correct it."
-            )
-        return ".".join([*parts[:kept], *([node.module] if node.module else [])])
-
     def imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[Imported]:
         """The names that an import binds, one by one."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
-                target = Target(alias.name if alias.asname else top)
-                yield Imported(self, alias.asname or top, target, alias, node, (alias.name,))
+                bound = alias.name if alias.asname else top
+                yield Imported(self, alias.asname or top, bound, "", alias, node, (alias.name,))
         elif node.module != "__future__":
-            module = self.absolute(node)
+            module = node.module or ""
             for alias in node.names:
-                if alias.name == "*":
-                    raise CodeError(
-                        f"{self.path}, line {node.lineno}: `import *` cannot be followed. Import by name."
-                    )
-                target, loads = Target(module, alias.name), (module, f"{module}.{alias.name}")
-                yield Imported(self, alias.asname or alias.name, target, alias, node, loads)
-
-
-class External(NamedTuple):
-    """Something from outside the package, by its dotted name."""
-
-    path: str
-
-
-class Unknown(NamedTuple):
-    """An attribute that a module does not visibly have: made at run time, or missing."""
-
-    module: Module
-    name: str
+                if alias.name == "*" or node.level:
+                    what = f"`{ast.unparse(node)}` cannot be followed. Import by name"
+                    raise CodeError(f"{self.path}, line {node.lineno}: {what}, from the module's full name.")
+                loads = (module, f"{module}.{alias.name}")
+                yield Imported(self, alias.asname or alias.name, module, alias.name, alias, node, loads)
 
 
 class Found(NamedTuple):
-    """What a name stands for (None for built-in names), and the imports that lead there."""
+    """What a name stands for, and the imports that lead there.
 
-    meaning: External | Module | Unit | Unknown | None
+    meaning  a dotted name where it is from outside the package, or where a module does not visibly have it;
+             None for built-in names
+    """
+
+    meaning: str | Module | Unit | None
     imports: frozenset[Imported] = frozenset()
 
 
@@ -219,7 +179,7 @@ class Modules:
         self._names: dict[tuple[Module, str], Found] = {}
         self.named_modules: set[Module] = set()  # that literal texts name: other processes may run them
         self._libraries: dict[Module, frozenset[str]] = {}
-        self._imported_by: dict[Module, list[Module]] = {}
+        self._run: dict[Module, frozenset[Module]] = {}
 
     def get(self, name: str) -> Module | None:
         """A module of the package, None when there is none of that name."""
@@ -265,30 +225,31 @@ class Modules:
         """What imports bind to one name: what the last of them does."""
         last = imports[-1]
         if not last.is_internal:
-            return Found(External(last.path), frozenset(imports))
-        module = self.require(last.target.module, last.importer, last.node.lineno)
-        found = self.attribute(module, last.target.attribute) if last.target.attribute else Found(module)
+            return Found(last.path, frozenset(imports))
+        module = self.require(last.module, last.importer, last.node.lineno)
+        found = self.attribute(module, last.attribute) if last.attribute else Found(module)
         return Found(found.meaning, found.imports.union(imports))
 
     def attribute(self, module: Module, name: str) -> Found:
         """What an attribute of a module stands for."""
         found = self.lookup(module, name)
         submodule = self.get(f"{module.name}.{name}") if module.is_package else None
-        return found if found.meaning else Found(submodule or Unknown(module, name))
+        return found if found.meaning else Found(submodule or f"{module.name}.{name}")
 
-    def imported_by(self, module: Module) -> Iterator[Module]:
+    def _run_by(self, module: Module) -> frozenset[Module]:
         """The modules of the package that a module runs: parents, imports, what it names by a text."""
-        yield from self.parents(module)
-        for imported in module.everywhere_imported:
-            yield from self.loaded(imported)
-        yield from filter(None, map(self.named, module.texts))
+        if module not in self._run:
+            imported = chain.from_iterable(map(self.loaded, module.everywhere_imported))
+            named = filter(None, map(self.named, module.texts))
+            self._run[module] = frozenset((*self.parents(module), *imported, *named))
+        return self._run[module]
 
     def libraries(self, imported: Imported) -> frozenset[str]:
         """The libraries that an import loads, by their top-level names."""
         if not imported.is_internal:
-            top = imported.target.module.split(".")[0]
+            top = imported.module.split(".")[0]
             return frozenset(() if is_standard_library(top) else [top])
-        module = self.get(imported.path) or self.require(imported.target.module)
+        module = self.get(imported.path) or self.require(imported.module)
         if module not in self._libraries:
             imports = (one for other in self.all_run_by(module) for one in other.everywhere_imported)
             libraries = (self.libraries(one) for one in imports if not one.is_internal)
@@ -304,15 +265,10 @@ class Modules:
 
     def all_run_by(self, script: Module) -> list[Module]:
         """All modules of the package that a script may run, by name."""
-        seen: set[Module] = set()
-        waiting = [script]
-        while waiting:
-            module = waiting.pop()
-            if module not in seen:
-                seen.add(module)
-                if module not in self._imported_by:
-                    self._imported_by[module] = list(self.imported_by(module))
-                waiting += self._imported_by[module]
+        seen, waiting = {script}, [script]
+        for module in waiting:
+            waiting += self._run_by(module) - seen
+            seen.update(waiting)
         if any(module.names_files for module in seen):
             files = (path.relative_to(self.root) for path in (self.root / PACKAGE).rglob("*.py"))
             seen |= {

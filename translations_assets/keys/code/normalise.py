@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import chain, groupby
 
 from translations_assets.keys.code.modules import Module, Unit
-from translations_assets.keys.code.syntax import Kind, Scope, is_idle
+from translations_assets.keys.code.syntax import Scope, is_idle
 
 _IGNORED = {"ctx", "kind", "type_comment", "type_ignores"}
 
@@ -44,7 +44,7 @@ class Normaliser(ast.NodeVisitor):
     def __init__(self, module: Module) -> None:
         self.module = module
         self.tokens: list[str | Unit] = []  # a unit stands for what it defines
-        self.scope = Scope(Kind.MODULE)
+        self.scope = Scope("module")
 
     def generic_visit(self, node: ast.AST, inner: Scope | None = None) -> None:
         """Write a node, its body in an inner scope."""
@@ -120,11 +120,10 @@ class Normaliser(ast.NodeVisitor):
         parts = (each.elts if isinstance(each, ast.Tuple) else [each] for each in node.targets)
         self.write("del", chain.from_iterable(parts))
 
-    def visit_Global(self, node: ast.Global) -> None:
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         """Write nothing: the names themselves tell whose they are."""
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        """Write nothing: the names themselves tell whose they are."""
+    visit_Nonlocal = visit_Global
 
     def visit_alias(self, node: ast.alias) -> None:
         """Write a name of an import as it stands."""
@@ -137,7 +136,7 @@ class Normaliser(ast.NodeVisitor):
     def _open(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
         body = node.body if isinstance(node.body, list) else [node.body]
         parameters = [part.arg for part in ast.iter_child_nodes(node.args) if isinstance(part, ast.arg)]
-        self.generic_visit(node, Scope(Kind.FUNCTION, self.scope, body, " ".join(parameters)))
+        self.generic_visit(node, Scope("function", self.scope, body, " ".join(parameters)))
 
     visit_FunctionDef = visit_AsyncFunctionDef = _function
     visit_Lambda = _open
@@ -145,11 +144,11 @@ class Normaliser(ast.NodeVisitor):
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Write a class."""
         self.tokens.append(node.name)
-        self.generic_visit(node, Scope(Kind.CLASS, self.scope, node.body))
+        self.generic_visit(node, Scope("class", self.scope, node.body))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
         targets = [generator.target for generator in node.generators]
-        inner = Scope(Kind.COMPREHENSION, self.scope, targets)
+        inner = Scope("comprehension", self.scope, targets)
         self.tokens.append("(" + type(node).__name__)
         for number, generator in enumerate(node.generators):
             self._within(inner if number else self.scope, "iter", [generator.iter])  # the first runs outside

@@ -9,7 +9,7 @@ code (`outside.py`). Where one is not, all of them count whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from translations_assets.keys.code.link import Linker
@@ -43,8 +43,7 @@ class Reacher:
     def __init__(self, modules: Modules, linker: Linker) -> None:
         self._modules = modules
         self._linker = linker
-        self._not_plain: dict[Module, str] = {}
-        self._looks: dict[Module, str] = {}
+        self._reasons: dict[tuple[str, Module], str] = {}
 
     def reach(self, script: Module) -> Reach:
         """Everything that counts when a module is run as a script."""
@@ -54,9 +53,8 @@ class Reacher:
         why = looks or self._first(modules, self._is_not_plain) or self._patched(modules)
         if not why:
             return self._follow(script)
-        form = _source if looks else normal_form
         return Reach(
-            [text for module in modules for text in (module.name, *form(module))],
+            [part for one in modules for part in (one.name, one.source if looks else normal_form(one))],
             [unit for module in modules for unit in module.units],
             {*modules},
             {imported for module in modules for imported in module.everywhere_imported},
@@ -64,15 +62,19 @@ class Reacher:
         )
 
     def _first(self, modules: Iterable[Module], why: Callable[[Module], str]) -> str:
-        found = ((module, why(module)) for module in modules)
-        return next((f"{module.name}, {reason}" for module, reason in found if reason), "")
+        """The first of the reasons that `why` gives for modules; it is asked once for each."""
+        for module in modules:
+            asked = why.__name__, module
+            if asked not in self._reasons:
+                self._reasons[asked] = why(module)
+            if reason := self._reasons[asked]:
+                return f"{module.name}, {reason}"
+        return ""
 
     def _is_not_plain(self, module: Module) -> str:
-        if module not in self._not_plain:
-            changed = (name for unit in module.units for name in self._linker.link(unit).patches)
-            patches = (f"it changes {name}" for name in changed if not name.startswith("@"))
-            self._not_plain[module] = not_plain(self._modules, module) or next(patches, "")
-        return self._not_plain[module]
+        changed = (name for unit in module.units for name in self._linker.link(unit).patches)
+        patches = (f"it changes {name}" for name in changed if not name.startswith("@"))
+        return not_plain(self._modules, module) or next(patches, "")
 
     def _patched(self, modules: Sequence[Module]) -> str:
         """What one module changes outside the package and another one takes by name: it may have either."""
@@ -88,11 +90,6 @@ class Reacher:
         return ""
 
     def _looks_at_code(self, module: Module) -> str:
-        if module not in self._looks:
-            self._looks[module] = self._find_look(module)
-        return self._looks[module]
-
-    def _find_look(self, module: Module) -> str:
         if module.coding != "utf-8":
             return f"line 1: its text is {module.coding}"
         units = (unit for unit in module.units if not unit.is_guard and not is_for_type_checkers(unit.node))
@@ -129,12 +126,8 @@ class Reacher:
         return reach
 
 
-def _source(module: Module) -> Iterator[str]:
-    yield module.source
-
-
-def normal_form(module: Module) -> Iterable[str]:
-    """The tokens of a module as a whole, names as they are written."""
+def normal_form(module: Module) -> str:
+    """A module as a whole, names as they are written."""
     normal = Normaliser(module)
     normal.write("body", module.tree.body)
-    return (str(token) for token in normal.tokens)
+    return "\0".join(map(str, normal.tokens))

@@ -8,8 +8,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from enum import Enum
 from itertools import chain
+from typing import Literal
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CLOSED = (*FUNCTIONS, ast.ClassDef)
@@ -73,13 +73,19 @@ def is_for_type_checkers(statement: ast.stmt) -> bool:
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below a node, in order, without those that hold nothing, such as `Load`."""
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in () if isinstance(node, (ast.Name, ast.Constant)) else node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [one for one in value if isinstance(one, ast.AST)]
+            found += [one for one in value if isinstance(one, ast.AST) and one._fields]
         elif isinstance(value, ast.AST) and value._fields:
             found.append(value)
     return found
+
+
+def hints(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """The type hints of a function."""
+    parameters = [part.annotation for part in children(function.args) if isinstance(part, ast.arg)]
+    return [hint for hint in (*parameters, function.returns) if hint]
 
 
 def in_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -116,13 +122,7 @@ def bound_names(*nodes: ast.AST) -> Iterator[str]:
     return chain.from_iterable(map(names_bound_by, in_scope(nodes)))
 
 
-class Kind(Enum):
-    """What opened a scope; a lambda counts as a function."""
-
-    MODULE = "module"
-    CLASS = "class"
-    FUNCTION = "function"
-    COMPREHENSION = "comprehension"
+Kind = Literal["module", "class", "function", "comprehension"]  # what opened a scope; a lambda is a function
 
 
 class Scope:
@@ -158,7 +158,7 @@ class Scope:
         """The scope that a name belongs to; None for the module's own and for built-in names."""
         scope = self
         while scope.parent:
-            if scope.kind is not Kind.CLASS or scope is self:  # methods do not see their class's names
+            if scope.kind != "class" or scope is self:  # methods do not see their class's names
                 if name in scope._globals:
                     return None
                 if name in scope.bound and name not in scope._nonlocals:
@@ -171,7 +171,7 @@ class Scope:
 
         One that is read before it is given a value keeps its name: the message of the error would tell it.
         """
-        if self.kind is Kind.CLASS:
+        if self.kind == "class":
             return f"%class.{name}"
         if name in self.parameters:
             return f"%{self.depth}:{name}"
