@@ -287,15 +287,11 @@ def _changed_scripts(project: Project, session: Session, steps: Sequence[Step]) 
     for step in steps or [planned.step for planned in plan.steps if planned.status in ("run", "maybe")]:
         if step.script not in found:
             earlier = explainer.explain(step, known_parts(project.keys, step, plan.results())).earlier
-            digest = project.keys.fingerprint(step.script).digest
-            parts = earlier.provenance.parts if earlier else None
-            if earlier and parts and parts.script == step.script and parts.code != digest:
-                found[step.script] = _compare(project, step.script, earlier)
-            elif steps:
-                raise TranslationsError(
-                    f"There is nothing to accept for {step.label}: no earlier artifact of it was made by "
-                    "other code."
-                )
+            try:
+                found[step.script] = _compare(project, step, earlier)
+            except _NothingToAcceptError:
+                if steps:
+                    raise
     if not found:
         raise TranslationsError(
             f"There is nothing to accept for {session.partition}: no step would run again for its code."
@@ -303,25 +299,34 @@ def _changed_scripts(project: Project, session: Session, steps: Sequence[Step]) 
     return [*found.values()]
 
 
-def _compare(project: Project, script: str, earlier: Manifest) -> _ChangedScript:
-    """What changed in a script since an artifact was made."""
+class _NothingToAcceptError(TranslationsError):
+    """A step has no earlier artifact that the current code could count for."""
+
+
+def _compare(project: Project, step: Step, earlier: Manifest | None) -> _ChangedScript:
+    """What changed in a step's script since an artifact was made."""
     from translations_assets.keys.code.accepted import FILE, Accepted
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack
 
+    parts, now = earlier and earlier.provenance.parts, project.keys.fingerprint(step.script)
+    if not earlier or not parts or parts.script != step.script or parts.code == now.digest:
+        raise _NothingToAcceptError(
+            f"There is nothing to accept for {step.label}: no earlier artifact of it was made by other code."
+        )
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle.tar"
         project.store.place_blob(earlier.bundle, bundle)
         unpack(bundle, Path(folder) / "code", f"of {earlier.label}")
         old = CodeBase(Path(folder) / "code", Accepted.read(project.root / FILE))
-        before, now = old.fingerprint(script), project.keys.fingerprint(script)
-        if before.digest != earlier.provenance.parts.code:
-            raise TranslationsError(
+        before = old.fingerprint(step.script)
+        if before.digest != parts.code:
+            raise _NothingToAcceptError(
                 f"{earlier.label} was made under another form of keys, or with accepted changes that have "
                 "been deleted since: nothing that could be accepted leads back to its key."
             )
-        changes = tuple(project.keys.code_changes(script, old))
-        return _ChangedScript(script, earlier.label, changes, before.own, now.digest)
+        changes = tuple(project.keys.code_changes(step.script, old))
+        return _ChangedScript(step.script, earlier.label, changes, before.own, now.digest)
 
 
 def _then_cached(project: Project, session: Session, changes: Sequence[Change]) -> list[str]:
