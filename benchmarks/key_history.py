@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from translations_assets.keys.code.fingerprint import CodeBase
-from translations_assets.keys.code.link import Linked, Linker, Whole, hash_of
-from translations_assets.keys.code.modules import Modules
+from translations_assets.keys.code.link import hash_of
+from translations_assets.keys.code.modules import Module, Modules
+from translations_assets.keys.code.reach import normal_form
 from translations_assets.settings import repository_root
 
 
@@ -75,14 +76,14 @@ def by_symbol(root: Path) -> Mapping[str, str]:
 def by_module(root: Path) -> Mapping[str, str]:
     """For each script a hash of all modules that it may run, in normal form."""
     modules = Modules(root)
-    linker = Linker(modules)
+    forms: dict[Module, str] = {}
     found: dict[str, str] = {}
     for script in scripts(root):
-        whole = [
-            Whole(module, "code") for module in modules.all_run_by(modules.require(script)) if module.path
-        ]
-        linked: list[Linked] = [linker.link(one) for one in whole]
-        found[script] = hash_of(str(token) for one in linked for token in one.tokens)
+        run = [module for module in modules.all_run_by(modules.require(script)) if module.path]
+        for module in run:
+            if module not in forms:
+                forms[module] = hash_of([normal_form(module)])
+        found[script] = hash_of(forms[module] for module in run)
     return found
 
 

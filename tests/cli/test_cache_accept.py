@@ -14,7 +14,6 @@ from translations_assets.keys.code.accepted import FILE
 from translations_assets.project import Project
 
 CORPUS = "merge-corpus-en-eo"
-LEVEL = "pipeline.common.lines:ZSTD_LEVEL"
 ROOT = settings.repository_root()
 WHY = ("--reason", "the sum is the same")
 
@@ -40,43 +39,67 @@ def edit_level(root: Path, more: str) -> None:
     path.write_text("".join(lines))
 
 
-def to_run(command: Command) -> set[str]:
+def statuses(command: Command) -> dict[str, str]:
     said = command("plan", PARTITION, "--target", "merge_corpus", "--json")
     assert said.code == 0, said.err
     made = Project().configs.read(PARTITION).graph.stage_closure(["merge_corpus"])
-    steps = [step for step in json.loads(said.out)["steps"] if step["stage"] in made]
-    return {step["label"] for step in steps if step["status"] != "cached"}
+    return {step["label"]: step["status"] for step in json.loads(said.out)["steps"] if step["stage"] in made}
 
 
-@pytest.mark.parametrize("what", [CORPUS, LEVEL])
-def test_an_accepted_change_runs_nothing(command: Command, repository: Path, what: str) -> None:
+def to_run(command: Command) -> set[str]:
+    return {label for label, status in statuses(command).items() if status != "cached"}
+
+
+def lines(root: Path) -> list[str]:
+    return [line for line in (root / FILE).read_text().splitlines() if not line.startswith("#")]
+
+
+def test_accepted_changes_run_nothing(command: Command, repository: Path) -> None:
+    """Those of all scripts, with one reason; what is then cached is said before."""
     assert to_run(command) == set()
     edit_level(repository, "+ 0")
     changed = to_run(command)
     assert CORPUS in changed
-    said = command("cache", "accept", PARTITION, what, *WHY, "--yes")
+    said = command("cache", "accept", PARTITION, *WHY, "--yes")
     assert said.code == 0, said.err
-    assert "pipeline.common.lines: constant ZSTD_LEVEL changed" in said.out
-    assert f"  {LEVEL}\n" in said.out
-    assert f"Written to {repository / FILE}; commit it." in said.out
-    assert "more" in said.out.splitlines()[-1]
+    assert said.out.count("pipeline.common.lines: constant ZSTD_LEVEL changed\n") == 1
+    assert f"  in pipeline.clean.merge_parallel, since {CORPUS} was made\n" in said.out
+    assert "\nCached with that: " in said.out
+    assert said.out.endswith(f"Written to {repository / FILE}; commit it.\n")
     assert to_run(command) == set()
-    (line,) = [line for line in (repository / FILE).read_text().splitlines() if not line.startswith("#")]
-    assert line.startswith(f'- {{"symbol": "{LEVEL}"')
-    assert '"reason": "the sum is the same"}' in line
+    assert len(lines(repository)) > 1
+    for line in lines(repository):
+        assert line.startswith('- {"script": "pipeline.')
+        assert line.endswith('"reason": "the sum is the same"}')
+
+
+def test_a_step_leaves_other_scripts(command: Command, repository: Path) -> None:
+    edit_level(repository, "+ 0")
+    before = statuses(command)
+    first = min(label for label, status in before.items() if status == "run")
+    said = command("cache", "accept", PARTITION, first, *WHY, "--yes", "--json")
+    assert said.code == 0, said.err
+    answer = json.loads(said.out)
+    check_shape("cache accept", answer)
+    script = Project().configs.read(PARTITION).graph.step(first).script
+    assert answer["changes"] == [script]
+    assert len(lines(repository)) == 1
+    after = statuses(command)
+    assert answer["cached"] == [
+        label for label in before if (before[label], after[label]) == ("run", "cached")
+    ]
+    assert first in answer["cached"]
+    assert CORPUS in to_run(command)
 
 
 @pytest.mark.slow
 def test_the_next_change_runs_and_deleting_the_line_undoes(command: Command, repository: Path) -> None:
     edit_level(repository, "+ 0")
     changed = to_run(command)
-    command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
+    command("cache", "accept", PARTITION, *WHY, "--yes")
     edit_level(repository, "+ 1")
     assert to_run(command) == changed
-    why = ("--reason", "one more is no harm", "--yes")
-    said = command("cache", "accept", PARTITION, CORPUS, *why, "--json")
-    assert said.code == 0, said.err
-    check_shape("cache accept", json.loads(said.out))
+    assert command("cache", "accept", PARTITION, "--reason", "one more is no harm", "--yes").code == 0
     assert to_run(command) == set()
     path = repository / FILE
     path.write_text(
@@ -93,33 +116,13 @@ def test_it_asks(command: Command, repository: Path, monkeypatch: pytest.MonkeyP
     assert not (repository / FILE).exists()
 
 
-@pytest.mark.slow
-def test_a_symbol_leaves_other_changes(command: Command, repository: Path) -> None:
-    edit_level(repository, "+ 0")
-    path = repository / "pipeline/clean/merge_parallel.py"
-    text = path.read_text()
-    assert "\n    run(main)\n" in text
-    path.write_text(text.replace("\n    run(main)\n", "\n    run(main, *())\n"))
-    said = command("cache", "accept", PARTITION, LEVEL, *WHY, "--yes")
-    assert said.code == 0, said.err
-    assert to_run(command) == {CORPUS}
-    again = command("cache", "accept", PARTITION, LEVEL, *WHY, "--yes")
-    assert again.code == 1
-    assert "nothing to accept" in again.err
-    assert command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes").code == 0
-    assert to_run(command) == set()
-
-
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
         ((CORPUS, *WHY), "nothing to accept for merge-corpus-en-eo"),
         (("train-student-en-eo", *WHY), "nothing to accept for train-student-en-eo"),
         (("merge-corpse-en-eo", *WHY), "Did you mean merge-corpus-en-eo"),
-        (
-            ("pipeline.common.lines:NOTHING", *WHY),
-            "No step of this config reaches pipeline.common.lines:NOTHING",
-        ),
+        (WHY, f"nothing to accept for {PARTITION}"),
         ((CORPUS, "--reason", " "), "--reason is empty"),
     ],
 )
@@ -139,7 +142,7 @@ def test_a_reason_is_needed(command: Command) -> None:
 
 
 def test_a_wrong_file_is_told(command: Command, repository: Path) -> None:
-    (repository / FILE).write_text("- {symbol: x}\n")
+    (repository / FILE).write_text("- {script: x}\n")
     said = command("plan", PARTITION)
     assert said.code == 1
     assert f"{repository / FILE}, change 1" in said.err

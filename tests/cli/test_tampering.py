@@ -281,7 +281,7 @@ def test_damaged_accepted_changes_are_named(
     """By every command that makes keys, with what to do."""
     path = tmp_path / FILE
     path.parent.mkdir()
-    change = {"symbol": "pipeline.a:b", "old": "a" * 64, "new": "b" * 64, "reason": "why"}
+    change = {"script": "pipeline.a.b", "old": "a" * 64, "new": "b" * 64, "reason": "why"}
     wrong = [
         yaml.safe_dump([changed(change, (name,), other)])
         for name in change

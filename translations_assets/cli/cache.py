@@ -6,8 +6,8 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -15,16 +15,13 @@ import typer
 
 from translations_assets.cli import common, completion, exits
 from translations_assets.cli.common import Json, Partition, this_project
-from translations_assets.cli.output import Progress, print_answer, print_json, print_note
+from translations_assets.cli.output import Progress, print_answer, print_json
 from translations_assets.errors import TranslationsError
 from translations_assets.records.retention import Rules
 
 if TYPE_CHECKING:
-    from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
-    from translations_assets.keys.code.accepted import Accepted
-    from translations_assets.keys.code.compare import Acceptance
-    from translations_assets.keys.key import KeyMaker
+    from translations_assets.keys.code.accepted import Change
     from translations_assets.project import Project
     from translations_assets.records.manifest import Manifest
     from translations_assets.running.protocols import Reading
@@ -163,62 +160,46 @@ def list_pins(json: Json = False) -> None:
 
 def accept(
     partition: Partition,
-    what: Annotated[
-        str,
+    reason: Annotated[str, typer.Option(help="Why the change does not change what the steps make.")],
+    labels: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="LABEL|SYMBOL",
-            help="A step, or one changed symbol as explain names it: pipeline.train.train:build_args.",
+            metavar="[LABEL]...",
+            help="Steps whose scripts have changed. Defaults to all that would run again for their code.",
             autocompletion=completion.labels,
         ),
-    ],
-    reason: Annotated[str, typer.Option(help="Why the change does not change what the step makes.")],
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
     """Declare a change of code harmless: earlier results then count as results of the current code.
 
-    Compares the code with that of the step's nearest earlier artifact and writes what changed to
-    pipeline/accepted-changes.yml, to be committed. A later change of the same code runs the steps again.
-    To undo, delete the lines.
+    Compares each script with the code of its step's nearest earlier artifact, prints what changed and which
+    steps are then cached, and writes a line for each script to pipeline/accepted-changes.yml, to be
+    committed. A later change of a script runs its steps again. To undo, delete the lines.
     """
-    from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
-    from translations_assets.keys.key import KeyMaker
+    from translations_assets.keys.code.accepted import FILE, Change, add_changes
 
     common.check_asks_nothing(json, yes)
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
     project, session = this_project(), common.reading_session(partition)
-    graph = session.graph
-    symbol = what if ":" in what and what not in graph.by_label else ""
-    steps = _reaching(project, graph, symbol) if symbol else [common.find_step(graph, partition, what)]
-    step, earlier = _earlier(project, session, steps, what)
-    path = project.root / FILE
-    accepted = Accepted.read(path)
-    found, changed = _compare(project, step, earlier, accepted, reason.strip(), symbol)
-    _check(found, earlier, step, symbol)
+    steps = [common.find_step(session.graph, partition, label) for label in labels or ()]
+    found = _changed_scripts(project, session, steps)
+    changes = [Change(one.script, one.earlier, one.digest, reason.strip()) for one in found]
+    cached = _then_cached(project, session, changes)
+    few = ", ".join(cached[:3]) + (f" and {len(cached) - 3} more" if len(cached) > 3 else "")
     if not json:
-        _print_changes(step, earlier, changed, found)
+        _print_changes(found)
+        typer.echo(f"Cached with that: {few or 'no further step'}")
     yes or typer.confirm("Do these changes leave the results as they are?", abort=True)
-    before = _digests(project.keys, graph)
-    add_changes(path, found.changes)
-    after = _digests(KeyMaker(project.root), graph)
-    labels = [step.label for step in graph.steps if before[step.script] != after[step.script]]
-    few = ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+    path = project.root / FILE
+    add_changes(path, changes)
     print_answer(
         json,
-        {"file": str(path), "changes": [change.symbol for change in found.changes], "other_keys": labels},
-        f"Written to {path}; commit it. Other keys than a moment ago: {few or 'none'}.",
+        {"file": str(path), "changes": [change.script for change in changes], "cached": cached},
+        f"Written to {path}; commit it.",
     )
-
-
-def _print_changes(step: Step, earlier: Manifest, changed: Sequence[str], found: Acceptance) -> None:
-    """Print what is to be accepted."""
-    typer.echo(f"{step.script}, since {earlier.label} was made:")
-    for line in changed:
-        typer.echo(f"  {line}")
-    typer.echo("To be accepted, each with all that it reaches:")
-    for change in found.changes:
-        typer.echo(f"  {change.symbol}")
 
 
 def _sample(text: str) -> Sample:
@@ -285,63 +266,84 @@ def own_and_base() -> tuple[DurableStore[Any], Reading | None]:
     return cast("DurableStore[Any]", own), base  # as all that `open_store` opens
 
 
-def _reaching(project: Project, graph: Graph, symbol: str) -> list[Step]:
-    """One step for each script that reaches a symbol."""
-    scripts = {step.script: step for step in graph.steps}
-    steps = [step for name, step in scripts.items() if symbol in project.keys.fingerprint(name).parts]
-    if not steps:
-        raise TranslationsError(
-            f"No step of this config reaches {symbol}. Name a step by its label, or a symbol as explain "
-            "names it: pipeline.train.train:build_args."
-        )
-    return steps
+@dataclass(frozen=True)
+class _ChangedScript:
+    """A script that has changed since a step's earlier artifact was made; the digests of its code."""
+
+    script: str
+    label: str
+    changes: tuple[str, ...]
+    earlier: str
+    digest: str
 
 
-def _earlier(project: Project, session: Session, steps: Iterable[Step], what: str) -> tuple[Step, Manifest]:
-    """The first of the steps whose nearest earlier artifact was made by other code, and that artifact."""
+def _changed_scripts(project: Project, session: Session, steps: Sequence[Step]) -> list[_ChangedScript]:
+    """The steps' scripts, or those of all steps that are not cached, where other code made an artifact."""
     from translations_assets.why.explain import known_parts
 
     explainer = project.explainer(session.config, project.history(session.partition))
-    made = session.plan(session.graph.steps).results()
-    for step in steps:
-        earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
-        if earlier is None or earlier.provenance.parts.script != step.script:
-            continue
-        if earlier.provenance.parts.code != project.keys.fingerprint(step.script).digest:
-            return step, earlier
-    raise TranslationsError(
-        f"There is nothing to accept for {what}: no earlier artifact of it was made by other code."
-    )
+    plan = session.plan(session.graph.steps)
+    found: dict[str, _ChangedScript] = {}
+    for step in steps or [planned.step for planned in plan.steps if planned.status in ("run", "maybe")]:
+        if step.script not in found:
+            earlier = explainer.explain(step, known_parts(project.keys, step, plan.results())).earlier
+            try:
+                found[step.script] = _compare(project, step, earlier)
+            except _NothingToAcceptError:
+                if steps:
+                    raise
+    if not found:
+        raise TranslationsError(
+            f"There is nothing to accept for {session.partition}: no step would run again for its code."
+        )
+    return [*found.values()]
 
 
-def _compare(
-    project: Project, step: Step, earlier: Manifest, accepted: Accepted, reason: str, symbol: str
-) -> tuple[Acceptance, Sequence[str]]:
-    """Return the change to accept, and lines that describe it for people."""
-    from translations_assets.keys.code.compare import code_changes, find_changes
+class _NothingToAcceptError(TranslationsError):
+    """A step has no earlier artifact that the current code could count for."""
+
+
+def _compare(project: Project, step: Step, earlier: Manifest | None) -> _ChangedScript:
+    """What changed in a step's script since an artifact was made."""
+    from translations_assets.keys.code.accepted import FILE, Accepted
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack
 
+    parts, now = earlier and earlier.provenance.parts, project.keys.fingerprint(step.script)
+    if not earlier or not parts or parts.script != step.script or parts.code == now.digest:
+        raise _NothingToAcceptError(
+            f"There is nothing to accept for {step.label}: no earlier artifact of it was made by other code."
+        )
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "bundle.tar"
         project.store.place_blob(earlier.bundle, bundle)
         unpack(bundle, Path(folder) / "code", f"of {earlier.label}")
-        old, new = CodeBase(Path(folder) / "code"), CodeBase(project.root)
-        found = find_changes(old, new, step.script, accepted, reason, symbol)
-        return found, code_changes(old, new, step.script)
+        old = CodeBase(Path(folder) / "code", Accepted.read(project.root / FILE))
+        before = old.fingerprint(step.script)
+        if before.digest != parts.code:
+            raise _NothingToAcceptError(
+                f"{earlier.label} was made under another form of keys, or with accepted changes that have "
+                "been deleted since: nothing that could be accepted leads back to its key."
+            )
+        changes = tuple(project.keys.code_changes(step.script, old))
+        return _ChangedScript(step.script, earlier.label, changes, before.own, now.digest)
 
 
-def _check(found: Acceptance, earlier: Manifest, step: Step, symbol: str) -> None:
-    if found.earlier != earlier.provenance.parts.code:
-        raise TranslationsError(
-            f"{earlier.label} was made under another form of keys, or with accepted changes that have been "
-            "deleted since: nothing that could be accepted leads back to its key."
-        )
-    if not found.changes:
-        raise TranslationsError(f"{symbol} is as it was when {earlier.label} was made: nothing to accept.")
-    if found.digest != found.earlier:
-        print_note(f"{step.label} still runs: its code differs in more than {symbol}")
+def _then_cached(project: Project, session: Session, changes: Sequence[Change]) -> list[str]:
+    """The labels of the steps that are cached with some changes accepted, and not without."""
+    from translations_assets.keys.key import KeyMaker
+
+    keys = KeyMaker(project.root, project.files, accepted=changes)
+    plans = session.plan(session.graph.steps), replace(session, keys=keys).plan(session.graph.steps)
+    before, after = ({one.step.label for one in plan.steps if one.status == "cached"} for plan in plans)
+    return [step.label for step in session.graph.steps if step.label in after - before]
 
 
-def _digests(keys: KeyMaker, graph: Graph) -> dict[str, str]:
-    return {script: keys.fingerprint(script).digest for script in {s.script for s in graph.steps}}
+def _print_changes(found: Sequence[_ChangedScript]) -> None:
+    """Print what changed, and for which scripts."""
+    for changes in dict.fromkeys(one.changes for one in found):
+        for line in changes:
+            typer.echo(line)
+        for one in found:
+            if one.changes == changes:
+                typer.echo(f"  in {one.script}, since {one.label} was made")

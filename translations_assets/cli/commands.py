@@ -90,7 +90,7 @@ class CacheCommands(LazyGroup):
                 "cache:accept",
                 (
                     'cache accept en-ru train-student-en-ru --reason "clearer message"',
-                    'cache accept en-ru pipeline.train.train:build_args --reason "renamed"',
+                    'cache accept en-ru --reason "logs more"',
                 ),
             ),
         )

@@ -133,7 +133,7 @@ def _parts(found: _Found) -> Iterator[str]:
         "stage": [step.stage],
         "script": [parts.script],
         "code": [f"{parts.code[:SHOWN_DIGITS]}  ({len(fingerprint.parts)} functions, classes, constants …)"],
-        "accepted": [f"{change.symbol}: {change.reason}" for change in fingerprint.accepted],
+        "accepted": [change.reason for change in fingerprint.accepted],
         "arguments": [
             f"--{name.replace('_', '-')} {value if isinstance(value, str) else short(value)}"
             for name, value in parts.args.items()

@@ -35,7 +35,7 @@ JSON: Mapping[str, Sequence[str]] = {
         f"{{label, stage, status, key, reasons: [reason], made: {_MADE}, earlier: {_MADE}, "
         "first: [{label, reasons: [reason]}], parts: {script, code, args: {<argument>}, "
         "inputs: {<path>: {digest, (made_by), (file)}}, outputs: [file], libraries: {<library>: version}, "
-        "python, env: {<variable>}, accepted: [{symbol, old, new, reason}]}}",
+        "python, env: {<variable>}, accepted: [{script, old, new, reason}]}}",
     ),
     "graph": (
         "{<label>: {label, key, attributes: {stage, worker, resumable, repeatable}, "
@@ -93,5 +93,5 @@ JSON: Mapping[str, Sequence[str]] = {
     "cache pin": ("{run, artifacts, missing, only_in_base}",),
     "cache unpin": ("{run}",),
     "cache pins": ("[{run, time, reason}]",),
-    "cache accept": ("{file, changes: [symbol], other_keys: [label]}",),
+    "cache accept": ("{file, changes: [script], cached: [label]}",),
 }

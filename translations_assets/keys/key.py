@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
 
 if TYPE_CHECKING:
+    from translations_assets.keys.code.accepted import Change
     from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
@@ -37,13 +38,21 @@ class KeyMaker:
 
     Safe for use by several threads.
 
-    root    the folder that holds `pipeline/` and `requirements/`
-    files   knows the files of this machine that configs name, which count as they are at each time
-    memory  a folder in which what was found out of the code is remembered, see `Remembered`
+    root      the folder that holds `pipeline/` and `requirements/`
+    files     knows the files of this machine that configs name, which count as they are at each time
+    memory    a folder in which what was found out of the code is remembered, see `Remembered`
+    accepted  changes of code that count as accepted besides those in the repository's file
     """
 
-    def __init__(self, root: Path, files: LocalFiles | None = None, memory: Path | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        files: LocalFiles | None = None,
+        memory: Path | None = None,
+        accepted: Sequence[Change] = (),
+    ) -> None:
         self.root = root
+        self._accepted = accepted
         self._files = files or LocalFiles()
         self._remembered = Remembered(root, memory) if memory else None
         self._known: dict[str, Known] = {}
@@ -56,7 +65,8 @@ class KeyMaker:
         from translations_assets.keys.code.accepted import FILE, Accepted
         from translations_assets.keys.code.fingerprint import CodeBase
 
-        return CodeBase(self.root, Accepted.read(self.root / FILE))
+        written = Accepted.read(self.root / FILE).changes
+        return CodeBase(self.root, Accepted([*written, *self._accepted]))
 
     def fingerprint(self, script: str) -> Fingerprint:
         """The fingerprint of the code that a script reaches."""
@@ -81,7 +91,8 @@ class KeyMaker:
 
     def _find_out(self, script: str) -> Known:
         fingerprint = self._code.fingerprint(script)
-        programs = {name for symbol, name in PROGRAMS.items() if symbol in fingerprint.symbols}
+        names = {part.partition(":")[2] for part in fingerprint.parts}
+        programs = {program for name, program in PROGRAMS.items() if name in names}
         known = Known(fingerprint.digest, self._resolve(fingerprint.imports | programs))
         if self._remembered:
             self._remembered.add(script, known)

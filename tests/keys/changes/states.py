@@ -9,11 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 from unittest.mock import patch
 
 from tests.memory_store import MemoryStore
@@ -22,12 +20,10 @@ from translations_assets.config.load import load_config, parse_config
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Folder, Input, LocalFile, Output, RepoFile, Step, as_list
-from translations_assets.keys.code import link, modules
+from translations_assets.keys.code import modules
 from translations_assets.keys.code.accepted import FILE
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.code.modules import Module
-from translations_assets.keys.code.normalise import Normaliser
-from translations_assets.keys.code.syntax import Kind, Scope
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Provenance
 from translations_assets.running.plan import Status, make_plan
@@ -50,36 +46,9 @@ def module_name(file: str) -> str:
 SCRIPTS = [module_name(file) for file, text in CODE.items() if '\nif __name__ == "__main__":' in text]
 
 
-class _Remembering(Normaliser):
-    """Takes each statement apart once; `shared_parsing` shares the statements of equal texts.
-
-    What is known of a statement is copied: a module that counts as a whole goes on after its first one.
-    """
-
-    known: ClassVar[dict[tuple[ast.AST, bool], Normaliser]] = {}
-
-    def visit(self, node: ast.AST, scope: Scope) -> None:
-        if scope.kind is not Kind.MODULE or self.tokens:
-            super().visit(node, scope)
-            return
-        which = node, self._all_hints
-        if which not in self.known:
-            super().visit(node, scope)
-            self.known[which] = _copy(self)
-        vars(self).update(vars(_copy(self.known[which])))
-
-
-def _copy(normal: Normaliser) -> Normaliser:
-    other = copy(normal)
-    vars(other).update(
-        {name: copy(value) for name, value in vars(normal).items() if isinstance(value, (list, set))}
-    )
-    return other
-
-
 @contextmanager
 def shared_parsing() -> Iterator[None]:
-    """Parse each text of a file once, whatever stood there meanwhile: plans take a third of the time."""
+    """Parse each text of a file once, whatever stood there meanwhile: plans take half of the time."""
     parse, parsed = modules._parse, dict[tuple[Path, str], Module]()
 
     def once(name: str, path: Path, is_package: bool) -> Module:
@@ -88,9 +57,7 @@ def shared_parsing() -> Iterator[None]:
             parsed[path, text] = parse(name, path, is_package)
         return parsed[path, text]
 
-    parsing = patch.object(modules, "_parse", once)
-    normalising = patch.object(link, "Normaliser", _Remembering)
-    with parsing, normalising, patch.object(_Remembering, "known", {}):
+    with patch.object(modules, "_parse", once):
         yield
 
 

@@ -50,8 +50,8 @@ def test_unreached_definitions_are_blanked_in_place(package: Package) -> None:
     ]
 
 
-def test_hints_that_do_not_count_are_removed(package: Package) -> None:
-    """They may name what is not there; those of fields and under decorators stay."""
+def test_hints_that_do_not_count_are_replaced(package: Package) -> None:
+    """They may name what is not there; those of fields stay."""
     text = """\
         from dataclasses import dataclass
         from functools import lru_cache
@@ -76,19 +76,19 @@ def test_hints_that_do_not_count_are_removed(package: Package) -> None:
         "from dataclasses import dataclass",
         "from functools import lru_cache",
         "from pipeline.demo.types import Small",
-        "LIMIT = 1",
-        "def main(a, b",
-        "= LIMIT, *c, d, **e)  \\",
-        "\\",
-        ":",
-        "def inner(f) : return f",
+        "LIMIT: (0) = 1",
+        "def main(a: (0), b: (  # one",
+        "(0)) = LIMIT, *c: (0), d: (0), **e: (0)) -> (",
+        "(0)  # two",
+        "):",
+        "def inner(f: (0)) -> (0): return f",
         'return Box(inner), small, "x -> y: z"',
         "@dataclass",
         "class Box:",
         "size: Small",
-        "def get(self, n) : ...",
+        "def get(self, n: (0)) -> (0): ...",
         "@lru_cache",
-        "def small(a: Small) -> Small: return a",
+        "def small(a: (0)) -> (0): return a",
     ]
     assert bundle["pipeline/demo/types.py"] == "\nclass Small: pass\n"
     compile(bundle["pipeline/demo/script.py"], "script.py", "exec")
@@ -124,7 +124,7 @@ def test_a_module_that_is_looked_into_is_whole(package: Package) -> None:
 
 
 def test_conditional_definitions_run(package: Package) -> None:
-    """Imports and functions in branches, type checkers' branches, and relative imports."""
+    """Imports and functions in branches, and type checkers' branches."""
     text = """
         from __future__ import annotations
         import typing
@@ -134,13 +134,13 @@ def test_conditional_definitions_run(package: Package) -> None:
         try:
             import no_such_module
         except ModuleNotFoundError:
-            from . import fallback as no_such_module
+            from pipeline.demo import fallback as no_such_module
         if typing.TYPE_CHECKING:
             number: int
         else:
             number = 3
         def main(nothing: Nothing = None) -> Nothing:
-            from .fallback import g
+            from pipeline.demo.fallback import g
             print(no_such_module.f() + g(), number)
     """
     files = package.bundle(text, fallback="def f(): return 1\ndef g(): return 1\n")
@@ -191,8 +191,11 @@ def test_tar_depends_on_the_code_alone(package: Package) -> None:
             "from pipeline.demo.missing import main",
             "no module pipeline.demo.missing \\(.*script.py, line 2 imports it",
         ),
-        ("from pipeline.demo.other import *", "script.py, line 2: `import \\*` cannot be followed"),
-        ("from .... import f", "line 2: the relative import leaves pipeline/"),
+        (
+            "from pipeline.demo.other import *",
+            "script.py, line 2: `from .* import \\*` cannot be followed",
+        ),
+        ("from . import f", "line 2: `from . import f` cannot be followed. .* the module's full name"),
         (
             "import importlib\ndef main(n): importlib.import_module(n)",
             "script:main uses importlib.import_module",

@@ -272,8 +272,6 @@ def test_import_forms_of_the_package(package: Package) -> None:
         "import pipeline.demo.other\ndef main(): return pipeline.demo.other.f()",
         "import pipeline.demo.other as o\ndef main(): return o.f()",
         "from pipeline.demo import other\ndef main(): return other.f()",
-        "from . import other\ndef main(): return other.f()",
-        "from .other import f\ndef main(): return f()",
         "def main():\n    from pipeline.demo.other import f\n    return f()",
         "from pipeline.demo.more import f\ndef main(): return f()",
     ]

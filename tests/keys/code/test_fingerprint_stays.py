@@ -49,5 +49,5 @@ def test_it_is_what_it_was(package: Package) -> None:
     """With another one every step of every store would run again."""
     assert (
         package.script(CODE, words=WORDS)
-        == "b19bc81bf95b7e57e2c823d994d6f6d0cbf2eb1bf3222cacb299a96f1e5162c7"
+        == "f47b689a442cbbeb42e950fa3b8a01b6c1722883618004b20bdfd3972a183b6a"
     )

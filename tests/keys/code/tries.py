@@ -301,6 +301,40 @@ STATEMENTS: Mapping[str, Files] = {
         "script": "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as f: print(«1¦2»)\n"
         "def main(): print(f.getvalue())\n"
     },
+    "a function of a module with the name of a known method": {
+        "script": "from pipeline.demo import other\nX = other.get(«1¦2»)\ndef main(): pass\n",
+        "other": "def get(n): print(n)\n",
+    },
+    "a function of a class with the name of a known method": {
+        "script": "class A:\n    def get(n): print(n)\nX = A.get(«1¦2»)\ndef main(): pass\n",
+    },
+    "a class in a list, with such a function": {
+        "script": "class A:\n    def get(n): print(n)\nX = [a.get(«1¦2») for a in (A,)]\ndef main(): pass\n",
+    },
+    "a class under another name, with such a function of its base": {
+        "script": "class A:\n    def get(n): print(n)\nclass B(A): pass\nC = B\nX = C.get(«1¦2»)\n"
+        "def main(): pass\n",
+    },
+    "a property of a record": {
+        "script": "from typing import NamedTuple\nclass A(NamedTuple):\n    a: int\n    @property\n"
+        "    def b(self): print(self.a)\nX = [a.b for a in (A(«1¦2»),)]\ndef main(): pass\n",
+    },
+    "a field that a function fills": {
+        "script": "from dataclasses import dataclass, field\ndef f(): print(«1¦2»)\n@dataclass\nclass A:\n"
+        "    a: int = field(default_factory=f)\nX = A()\ndef main(): pass\n",
+    },
+    "a dictionary that a function fills": {
+        "script": "from collections import defaultdict\ndef f(): print(«1¦2»)\nX = defaultdict(f)\nY = X[1]\n"
+        "def main(): pass\n",
+    },
+    "a key by which values are sorted": {
+        "script": "X = sorted([1], **{'key': lambda n: print(«n¦-n»)})\ndef main(): pass\n",
+    },
+    "an import into the module's names": {
+        "script": "from json import dumps\ndef f():\n    global dumps\n"
+        "    from «json import dumps¦pprint import pformat as dumps»\n"
+        "def main():\n    f()\n    print(dumps(['a']))\n",
+    },
     "an assertion": {
         "script": "try:\n    assert «1¦0»\n    A = 1\nexcept AssertionError:\n    A = 2\n"
         "def main(): print(A)\n",
@@ -407,6 +441,13 @@ NAMES: Mapping[str, Files] = {
         "script": "def main():\n    try:\n        print(«a¦b»)\n        «a¦b» = 1\n"
         "    except Exception as error: print(error)\n",
     },
+    "a local in an error, read for its own value": {
+        "script": "def main():\n    try: «a¦b» = «a¦b» + 1\n    except Exception as error: print(error)\n",
+    },
+    "a local in an error, read for its own loop": {
+        "script": "def main():\n    try:\n        for «a¦b» in «a¦b»: pass\n"
+        "    except Exception as error: print(error)\n",
+    },
     "a moved function's __module__": {
         "script": "from pipeline.demo.other import f\ndef main(): print(f.__module__)\n",
         "other": "«def f(): pass¦from pipeline.demo.more import f»\n",
@@ -492,6 +533,10 @@ NAMES: Mapping[str, Files] = {
     "attributes by format": {"script": "def f(): '''«a¦b»'''\ndef main(): print('{0.__doc__}'.format(f))\n"},
     "attributes by a format made of parts": {
         "script": "def f(): '''«a¦b»'''\ndef main(): print(('{0._' + '_doc_' + '_}').format(f))\n",
+    },
+    "attributes by a format that hides a constant": {
+        "script": "T = 'a'\ndef f(): '''«a¦b»'''\ndef g(T): print(T.format(f))\n"
+        "def main(): g('{0.__do' + 'c__}')\n",
     },
     "attributes by format_map": {
         "script": "def f(): '''«a¦b»'''\ndef main(): print('{f.__doc__}'.format_map({'f': f}))\n",

@@ -1,8 +1,8 @@
 """Changes of code that people declared harmless, as `translations cache accept` wrote them down.
 
-A change says that a hash of code, with all that this code reaches, counts as an earlier one. It is looked up
-while fingerprints are made, so that every key which depends on the code stays what it was. The next change of
-the same code has another hash, of which nothing is said here. See docs/decisions/0007-accepted-changes.md.
+A change says that the digest of a script, with all that it reaches, counts as an earlier one, so that keys
+stay what they were. After the next change the script has another digest, of which nothing is said here. See
+docs/decisions/0007-accepted-changes.md.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 class Change:
     """A change that does not count.
 
-    symbol  what changed, for people: `pipeline.train.train:build_args`, `pipeline.train.train:<whole>` for a
-            module that counts whole, `pipeline.train.train` for all that counts for a script
-    old     hash that counts (SHA-256, hex)
-    new     hash for which it counts
+    script  whose code changed, for people: `pipeline.train.train`
+    old     digest that counts (SHA-256, hex)
+    new     digest for which it counts
     reason  why the change is harmless
     """
 
-    symbol: str
+    script: str
     old: str
     new: str
     reason: str
@@ -52,13 +51,13 @@ class Accepted:
             other = self._changes.setdefault(change.new, change)
             if other is not change:
                 raise CodeError(
-                    f"{file} accepts one change twice: {change.symbol}, new: {change.new}, because of "
+                    f"{file} accepts one change twice: {change.script}, new: {change.new}, because of "
                     f"{other.reason!r} and of {change.reason!r}. Delete one of the two lines."
                 )
         for change in self._changes.values():
             if change in self.chain(change.old):
                 raise CodeError(
-                    f"{file}: the changes of {change.symbol} lead in a circle back to {change.new}. "
+                    f"{file}: the changes of {change.script} lead in a circle back to {change.new}. "
                     "Delete the line that was added last."
                 )
 
@@ -116,17 +115,13 @@ def _parse(text: str, path: Path) -> Iterator[Change]:
 
 def _change(entry: Any, where: str) -> Change:
     names = [field.name for field in fields(Change)]
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in names):
+    texts = [*entry.values()] if isinstance(entry, dict) and {*entry} == {*names} else [""]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
         raise CodeError(
-            f"{where}: a change has the texts {', '.join(names)}; this is {entry!r:.300}. {_MEND}"
+            f"{where}: a change has the texts {', '.join(names)}, none empty; this is {entry!r:.300}. {_MEND}"
         )
-    unknown = [str(name) for name in entry if name not in names]
-    if unknown:
-        raise CodeError(f"{where} has the unknown field {', '.join(unknown)}; known are {', '.join(names)}.")
     change = Change(**{name: entry[name].strip() for name in names})
     wrong = next((digest for digest in (change.old, change.new) if not _HASH.fullmatch(digest)), None)
     if wrong is not None:
         raise CodeError(f"{where}: {wrong!r} is no hash, 64 hexadecimal digits in lower case.")
-    if not change.reason or not change.symbol:
-        raise CodeError(f"{where} has an empty {'symbol' if change.reason else 'reason'}; say what and why.")
     return change

@@ -1,26 +1,21 @@
 """The source text of what a script reaches, enough to run it and nothing more.
 
 What is not reached is blanked, so that a function that the fingerprint overlooked cannot be called. Lines
-keep their numbers. Type hints that the normal form leaves out are taken away: they may name what is blanked.
+keep their numbers. Type hints that the normal form leaves out are replaced: they may name what is blanked.
 """
 
 from __future__ import annotations
 
 import ast
 import io
-import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from itertools import accumulate
 
-from translations_assets.keys.code.modules import Module, Modules, Unit, encoding_of
+from translations_assets.keys.code.modules import Module, Modules, encoding_of
 from translations_assets.keys.code.reach import Reach
-from translations_assets.keys.code.syntax import FUNCTIONS, is_idle
-
-_BETWEEN = re.compile(rb"(?:\s|\\\n|#[^\n]*)*")
-_BEFORE_COLON = re.compile(rb"(?:\s|\\\n|#[^\n]*|\))*")
-_COMMENT = re.compile(rb"#[^\n]*")
+from translations_assets.keys.code.syntax import FUNCTIONS, hints, is_idle
 
 
 def slice_modules(modules: Modules, reach: Reach) -> dict[str, str]:
@@ -37,12 +32,13 @@ def _slice(module: Module, reach: Reach) -> str:
     if reach.why_whole:
         return module.source
     text = _Text(module.source)
-    reached = {node.node for node in reach.nodes if node.module is module and isinstance(node, Unit)}
+    reached = {unit.node for unit in reach.units if unit.module is module}
     for statement in module.tree.body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             _slice_import(text, statement, module, reach)
         elif statement in reached:
-            _remove_hints(text, statement)
+            for hint in _hints(statement):
+                text.replace(hint, "0")
         elif not is_idle(statement):
             text.replace(statement, "")
     return text.edited()
@@ -51,26 +47,20 @@ def _slice(module: Module, reach: Reach) -> str:
 def _slice_import(text: _Text, statement: ast.Import | ast.ImportFrom, module: Module, reach: Reach) -> None:
     """Keep the names that are needed."""
     names = list(module.imported(statement))
-    kept = [imported.alias for imported in names if (module, imported.name) in reach.imports]
+    kept = [imported.alias for imported in names if imported in reach.imports]
     if len(kept) < len(names):
         shorter = copy(statement)
         shorter.names = kept
         text.replace(statement, ast.unparse(shorter) if kept else "")
 
 
-def _remove_hints(text: _Text, node: ast.AST, module_level: bool = True) -> None:
-    """Remove the type hints of plain functions, and those of variables at the top level."""
-    if isinstance(node, FUNCTIONS):
-        if not node.decorator_list:
-            text.remove_function_hints(node)
-        module_level = False
-    elif isinstance(node, ast.ClassDef):
-        module_level = False
-    elif isinstance(node, ast.AnnAssign) and module_level:
-        text.remove_hint(node.target, node.annotation) if node.value else text.replace(node, "pass")
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            _remove_hints(text, child, module_level)
+def _hints(unit: ast.stmt) -> Iterator[ast.expr]:
+    """The type hints of functions, and of a variable at the top level."""
+    if isinstance(unit, ast.AnnAssign):
+        yield unit.annotation
+    for node in ast.walk(unit):
+        if isinstance(node, FUNCTIONS):
+            yield from hints(node)
 
 
 class _Text:
@@ -91,49 +81,23 @@ class _Text:
             position = end
         return b"".join((*parts, self._source[position:])).decode("utf-8")
 
-    def replace(self, statement: ast.stmt, text: str) -> None:
-        """Put another statement, or nothing, in the place of a statement; the lines stay as many."""
-        start, end = self._span(statement)
-        decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    def replace(self, node: ast.stmt | ast.expr, text: str) -> None:
+        """Put something else, or nothing, in the place of a statement or an expression, on as many lines."""
+        start, end = self._span(node)
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
         if decorators:
             start = self._source.rindex(b"@", 0, self._span(decorators[0])[0])
         lines = self._source.count(b"\n", start, end)
         line_start = self._source.rfind(b"\n", 0, start) + 1
         shares_line = self._source[line_start:start].strip() or self._source[end:].lstrip(b" \t")[:1] == b";"
-        if shares_line:
+        if isinstance(node, ast.expr):
+            self._edits.append((start, end, b"(" + text.encode() + b"\n" * lines + b")"))
+        elif shares_line:
             self._edits.append((start, end, (text or "0").encode() + b" \\\n" * lines))
         else:
             self._edits.append((start, end, text.encode() + b"\n" * lines))
 
-    def remove_function_hints(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Remove the hints of a function's parameters and of what it returns."""
-        parameters = node.args
-        optional = [parameter for parameter in (parameters.vararg, parameters.kwarg) if parameter]
-        for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs, *optional):
-            if parameter.annotation:
-                self.remove_hint(parameter, parameter.annotation)
-        if node.returns:
-            start, end = self._span(node.returns)
-            arrow = self._source.rindex(b"->", 0, start)
-            self._remove(arrow, self._skip(_BEFORE_COLON, end), b" \\\n")
-
-    def remove_hint(self, target: ast.arg | ast.expr, hint: ast.expr) -> None:
-        """Remove `: hint` behind a parameter or variable."""
-        start, end = self._span(hint)
-        name_start, name_end = self._span(target)
-        colon = self._source.index(b":", name_start if isinstance(target, ast.arg) else name_end)
-        for _ in range(_COMMENT.sub(b"", self._source[colon:start]).count(b"(")):
-            end = self._skip(_BETWEEN, end) + 1  # the closing parenthesis
-        self._remove(colon, end, b"\n" if isinstance(target, ast.arg) else b" \\\n")
-
-    def _remove(self, start: int, end: int, newline: bytes) -> None:
-        self._edits.append((start, end, newline * self._source.count(b"\n", start, end)))
-
-    def _skip(self, pattern: re.Pattern[bytes], position: int) -> int:
-        match = pattern.match(self._source, position)
-        return match.end() if match else position
-
-    def _span(self, node: ast.stmt | ast.expr | ast.arg) -> tuple[int, int]:
+    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self._lines[node.lineno - 1] + node.col_offset, self._lines[end_line - 1] + end_column
 

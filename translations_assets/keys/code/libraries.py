@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from packaging.markers import Marker
 
 from translations_assets.errors import CodeError
+from translations_assets.keys.code.syntax import words
 
 # Import names that differ from the distribution's.
 DISTRIBUTIONS = {
@@ -30,12 +30,13 @@ DISTRIBUTIONS = {
 }
 
 # The standard library of every Python from 3.10 on, so that a fingerprint does not depend on the interpreter.
-_STANDARD = sys.stdlib_module_names | {
-    *("aifc", "annotationlib", "asynchat", "asyncore", "audioop", "binhex", "cgi", "cgitb", "chunk"),
-    *("compression", "crypt", "distutils", "imghdr", "imp", "lib2to3", "mailcap", "msilib", "nis"),
-    *("nntplib", "ossaudiodev", "pipes", "smtpd", "sndhdr", "spwd", "sunau", "telnetlib", "tomllib"),
-    *("uu", "xdrlib"),
-}
+_STANDARD = sys.stdlib_module_names | words(
+    "aifc annotationlib asynchat asyncore audioop binhex cgi cgitb chunk compression crypt distutils imghdr "
+    "imp lib2to3 mailcap msilib nis nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib tomllib uu "
+    "xdrlib"
+)
+
+_PYTHON = {"python_full_version": ".".join(map(str, (*sys.version_info[:2], 0)))}
 
 _PIN = re.compile(
     r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*])?==(?P<version>[^\s;\\]+)\s*(?:;\s*(?P<marker>[^\\]*?))?\s*\\?$"
@@ -61,17 +62,7 @@ class Pin:
     name: str
     version: str
     marker: str
-    required_by: tuple[str, ...]
-
-    def applies(self) -> bool:
-        """Whether this Python, on this platform, gets this version."""
-        return not self.marker or _holds(self.marker)
-
-
-@cache
-def _holds(marker: str) -> bool:
-    major, minor = sys.version_info[:2]
-    return Marker(marker).evaluate({"python_full_version": f"{major}.{minor}.0"})
+    required_by: list[str]
 
 
 class Lock:
@@ -79,11 +70,12 @@ class Lock:
 
     def __init__(self, pins: Iterable[Pin], name: str = "the lock") -> None:
         self.name = name
-        self._pins: dict[str, list[Pin]] = {}
+        self._versions: dict[str, set[str]] = {}  # for this Python and platform
         self._required: dict[str, set[str]] = {}
         for pin in pins:
-            self._pins.setdefault(pin.name, []).append(pin)
-        for pin in (pin for group in self._pins.values() for pin in group):
+            versions = self._versions.setdefault(pin.name, set())
+            if not pin.marker or Marker(pin.marker).evaluate(_PYTHON):
+                versions.add(pin.version)
             for parent in pin.required_by:
                 self._required.setdefault(parent, set()).add(pin.name)
 
@@ -99,11 +91,11 @@ class Lock:
         return cls(_read_pins(lines, path), path.name)
 
     def __contains__(self, distribution: str) -> bool:
-        return distribution in self._pins
+        return distribution in self._versions
 
     def version(self, distribution: str) -> str | None:
         """The version of a distribution for this Python and platform, None when it is not needed there."""
-        versions = {pin.version for pin in self._pins[distribution] if pin.applies()}
+        versions = self._versions[distribution]
         if len(versions) > 1:
             found = ", ".join(sorted(versions))
             raise CodeError(
@@ -117,27 +109,20 @@ class Lock:
         return self._required.get(distribution, set())
 
 
-def _read_pins(lines: Iterable[str], path: Path) -> Iterator[Pin]:
-    current: re.Match[str] | None = None
-    parents: list[str] = []
+def _read_pins(lines: Iterable[str], path: Path) -> list[Pin]:
+    pins: list[Pin] = []
     for number, line in enumerate(lines, start=1):
         pin, via = _PIN.match(line), _VIA.match(line)
         if pin:
-            if current:
-                yield _pin(current, parents)
-            current, parents = pin, []
-        elif via:
-            parents.append(normal_name(via["parent"]))
+            marker = (pin["marker"] or "").strip()
+            pins.append(Pin(normal_name(pin["name"]), pin["version"], marker, []))
+        elif via and pins:
+            pins[-1].required_by.append(normal_name(via["parent"]))
         elif not _SKIPPED.match(line):
             raise CodeError(
                 f"{path}, line {number} is not `name==version`: {line.strip()!r}. Make the lock again."
             )
-    if current:
-        yield _pin(current, parents)
-
-
-def _pin(line: re.Match[str], parents: Iterable[str]) -> Pin:
-    return Pin(normal_name(line["name"]), line["version"], (line["marker"] or "").strip(), tuple(parents))
+    return pins
 
 
 def distribution_of(module: str, lock: Lock) -> str:

@@ -9,98 +9,23 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import groupby
-from typing import Literal, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import cast
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import (
-    External,
-    Found,
-    Meaning,
-    Module,
-    Modules,
-    Unit,
-    Unknown,
-)
+from translations_assets.keys.code.modules import Found, Imported, Module, Modules, Unit, is_internal
 from translations_assets.keys.code.normalise import Normaliser
-from translations_assets.keys.code.syntax import ImportUse, Kind, Scope, Use
-
-Depth = Literal["code", "text"]  # in normal form, or as the file is
+from translations_assets.keys.code.syntax import Scope, dotted, words
 
 _IMPORTERS = {"importlib.import_module", "importlib.__import__", "pkgutil", "runpy"}
 # What is made by these knows the module that they are called in, as classes do.
-_KNOW_MODULE = {
-    "collections.namedtuple",
-    "typing.NamedTuple",
-    "typing.NewType",
-    "typing.TypeVar",
-    "typing.ParamSpec",
-}
-
+_KNOW_MODULE = words(
+    "collections.namedtuple enum typing.NamedTuple typing.NewType typing.ParamSpec typing.TypeVar"
+)
+_OF_ONE = ("()",)  # `type` of one thing, which makes no class
 _FORMATTERS = {"icu4py.messageformat.MessageFormat"}  # whose `format` looks at no attributes
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A module that counts as a whole."""
-
-    module: Module
-    depth: Depth
-
-    @property
-    def label(self) -> str:
-        """What people call it."""
-        return f"{self.module.name}:<whole>"
-
-
-Node: TypeAlias = "Unit | Whole"
-Token: TypeAlias = "str | Node"
-
-
-@dataclass
-class Linked:
-    """A linked node.
-
-    tokens      the normal form; a node stands for a name that it defines
-    needs       nodes that must be there for it to run, although nothing of them can change what it does
-    found       imports and modules on the way to everything it uses
-    looks       what of it looks at code, or may; empty when nothing does
-    patches     what it changes of modules, those from outside the package with @
-    """
-
-    tokens: list[Token] = field(default_factory=list)
-    needs: set[Node] = field(default_factory=set)
-    found: Found = field(default_factory=Found)
-    looks: str = ""
-    patches: set[str] = field(default_factory=set)
-
-    @cached_property
-    def nodes(self) -> frozenset[Node]:
-        """The nodes that it refers to."""
-        return frozenset(token for token in self.tokens if not isinstance(token, str))
-
-
-class Linker:
-    """Links nodes and remembers them."""
-
-    def __init__(self, modules: Modules) -> None:
-        self._modules = modules
-        self._linked: dict[Node, Linked] = {}
-
-    def link(self, node: Node) -> Linked:
-        """The linked form of a node."""
-        if node not in self._linked:
-            if isinstance(node, Unit):
-                linked = _UnitLinker(self._modules, node).run()
-            else:
-                linked = Linked([node.depth, *_whole(node)])
-            linked.tokens = list(_merged(linked.tokens))
-            self._linked[node] = linked
-        return self._linked[node]
 
 
 def hash_of(tokens: Iterable[str]) -> str:
@@ -108,8 +33,8 @@ def hash_of(tokens: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(tokens).encode()).hexdigest()
 
 
-def _merged(tokens: Iterable[Token]) -> Iterator[Token]:
-    """The tokens with neighbouring texts joined: they are hashed more than once."""
+def _joined(tokens: Iterable[str | Unit]) -> Iterator[str | Unit]:
+    """The tokens with neighbouring texts joined: many scripts use them."""
     for are_texts, run in groupby(tokens, key=lambda token: isinstance(token, str)):
         if are_texts:
             yield "\0".join(cast(Iterable[str], run))
@@ -117,161 +42,113 @@ def _merged(tokens: Iterable[Token]) -> Iterator[Token]:
             yield from run
 
 
-def _whole(whole: Whole) -> Iterator[str]:
-    """A module as a whole, names as they are written."""
-    module = whole.module
-    if whole.depth == "text":
-        yield hash_of([module.source])
-        return
-    normal = Normaliser(module.absolute, all_hints=not module.future_annotations)
-    normal.block(module.tree.body, Scope(Kind.MODULE))
-    yield "hints are text" if module.future_annotations else "hints are run"
-    for token in normal.tokens:
-        if isinstance(token, Use):
-            owner = token.scope.owner(token.name)
-            name = owner.token(token.name, token.store) if owner else token.name
-            if name == "__doc__":
-                yield module.docstring
-            yield ".".join((name, *token.attributes))
-        else:
-            yield f"import {token.name} {token.target}" if isinstance(token, ImportUse) else token
+class Linked(Normaliser):
+    """A unit in normal form, names linked.
 
+    The hints of its functions and variables, which nothing can look at, are left out.
 
-class _UnitLinker:
-    """Links one unit."""
+    imports  the imports on the way to everything it uses
+    looks    what of it looks at code, or may; empty when nothing does
+    patches  what it changes of modules, those from outside the package with @
+    """
+
+    left_out = frozenset({"annotation", "returns"})
 
     def __init__(self, modules: Modules, unit: Unit) -> None:
-        self._modules = modules
-        self._unit = unit
-        self._module = unit.module
-        self._linked = Linked()
-        self._tokens = self._linked.tokens
-
-    def run(self) -> Linked:
-        """Normalise the unit, then say of each name what it stands for."""
-        normal = Normaliser(self._module.absolute)
-        normal.visit(self._unit.node, Scope(Kind.MODULE))
-        self._knows_module = normal.classes
-        for token in normal.tokens:
-            if isinstance(token, str):
-                self._tokens.append(token)
-            elif isinstance(token, Use):
-                self._use(token)
-            else:
-                self._import(token)
-        if normal.annotated and self._module.future_annotations:
-            self._tokens.append("hints are text")
+        super().__init__(unit.module)
+        self._modules, self._unit = modules, unit
+        self.imports: set[Imported] = set()
+        self.looks = ""
+        self.patches: set[str] = set()
+        self._knows_module = False
+        self._needs: list[Unit] = []  # that must be there, although nothing may use them
+        self.visit(unit.node)
         if self._knows_module:
-            self._tokens.append(f"in {self._module.name}")
-        self._check(sorted(normal.attributes))
-        for use in normal.assigned:
-            self._assigned(use)
-        for text in sorted(normal.texts):
-            if module := self._modules.named(text):
-                self._run(module)
-            elif outside.names_code(text):
-                self._looks(f"the text {text!a:.60} may name code")
-        if not all(map(self._is_literal, normal.formats)):
-            self._looks("`format` of a text that is no literal may show any attribute")
-        return self._linked
+            self.tokens.append(f"in {self.module.name}")
+        self.tokens += [needed for needed in self._needs if needed not in self.tokens]
+        self.tokens = list(_joined(self.tokens))
+
+    @property
+    def own_hash(self) -> str:
+        """The hash of its own code, what it refers to by name only."""
+        return hash_of(one if isinstance(one, str) else f"&{one.short_name}" for one in self.tokens)
+
+    def _looks(self, why: str) -> None:
+        self.looks = self.looks or why
 
     def _check(self, attributes: Iterable[str]) -> None:
         for attribute in filter(outside.shows_code, attributes):
             self._looks(f"`.{attribute}` may show code")
 
-    def _is_literal(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Name):
-            unit = self._modules.lookup(self._module, node.id).meaning
-            return isinstance(unit, Unit) and isinstance(getattr(unit.node, "value", None), ast.Constant)
-        function = (
-            self._module.imports.get(node.func.id)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            else None
-        )
-        return isinstance(node, ast.Constant) or (
-            function is not None and ".".join(map(str, function.target)) in _FORMATTERS
-        )
-
-    def _looks(self, why: str) -> None:
-        self._linked.looks = self._linked.looks or why
-
-    def _use(self, use: Use) -> None:
-        owner = use.scope.owner(use.name)
-        if owner is None:
-            if use.store and use.scope.kind is Kind.MODULE:
-                self._tokens.append(f"bind {use.name}")
-            else:
-                self._use_global(use)
+    def name(self, name: str, store: bool = False, attributes: Sequence[str] = ()) -> None:
+        """Write what a name with attributes stands for."""
+        owner = self.scope.owner(name)
+        if owner is None and store and self.scope.kind == "module":
+            self.tokens.append(f"bind {name}")
             return
-        target = owner.imported(use.name)
-        if target:
-            self._refer(self._modules.target(target, self._module, self._unit.node.lineno), use)
-            return
-        if owner.kind is Kind.CLASS and not use.store:
-            # Where it is read before the class has bound it, it is the module's.
-            self._tokens.append("(either")
-            found = self._modules.lookup(self._module, use.name)
-            self._tokens.append("nothing") if found.meaning is None else self._refer(found, use)
-            self._tokens.append(")")
-        self._write(owner.token(use.name, use.store or use.scope is not owner), use.attributes)
-
-    def _use_global(self, use: Use) -> None:
-        found = self._modules.lookup(self._module, use.name)
-        if found.meaning:
-            self._refer(found, use)
+        if owner is None and store:
+            self.patches.add(name)
+        if found := self._found(name, owner):
+            self._refer(found, attributes)
+        elif owner is None:
+            self._built_in(name, attributes)
         else:
-            self._built_in(use)
+            if owner.kind == "class" and not store and (found := self._found(name, None)):
+                self.tokens.append("or")  # where it is read before the class has bound it
+                self._refer(found, ())
+            self._write(owner.token(name, store or self.scope is not owner), attributes)
 
-    def _built_in(self, use: Use) -> None:
-        name = use.name
+    def _found(self, name: str, owner: Scope | None) -> Found | None:
+        """What a name of the module, or of an import in a function, stands for."""
+        if owner is None:
+            found = self._modules.lookup(self.module, name)
+            return found if found.meaning else None
+        is_imported = owner.kind == "function" and name in owner.imports
+        return self._modules.follow(*self._imports(name, owner)) if is_imported else None
+
+    def _imports(self, name: str, owner: Scope) -> list[Imported]:
+        imports = chain.from_iterable(map(self.module.imported, owner.imports.get(name, ())))
+        return [imported for imported in imports if imported.name == name]
+
+    def _built_in(self, name: str, attributes: Sequence[str]) -> None:
         if name == "__import__":
             self._refuse_import(name)
-        if name == "__doc__" and use.scope.kind is not Kind.CLASS:  # which has its own
-            self._tokens.append(self._module.docstring)
+        if name == "__doc__" and self.scope.kind != "class":  # which has its own
+            self.tokens.append(self.module.docstring)
         elif name in ("__name__", "type"):
-            self._knows_module |= use.attributes != ("()",)
-        elif not outside.is_built_in(name) and not use.hint:
+            self._knows_module |= attributes != _OF_ONE
+        elif not outside.is_built_in(name):
             self._looks(f"`{name}` may look at code")
-        self._write(f"${name}", use.attributes)
+        self._write(f"${name}", attributes)
 
-    def _write(self, token: str, attributes: tuple[str, ...] = ()) -> None:
+    def _write(self, token: str | Unit, attributes: Sequence[str]) -> None:
         self._check(attributes)
-        self._tokens.append(token)
-        self._tokens += (f".{attribute}" for attribute in attributes)
+        self.tokens.append(token)
+        self.tokens += (f".{attribute}" for attribute in attributes)
 
-    def _refer(self, found: Found, use: Use) -> None:
-        """Write what a name with attributes stands for."""
-        self._linked.found.pass_by(found)
-        if found.meaning:
-            self._mean(found.meaning, use.attributes)
-
-    def _mean(self, meaning: Meaning, attributes: tuple[str, ...]) -> None:
-        if isinstance(meaning, Unit):
-            self._check(attributes)
-            self._tokens.append(meaning)
-            self._tokens += (f".{attribute}" for attribute in attributes)
-        elif isinstance(meaning, External):
-            self._refer_outside(".".join((meaning.path, *attributes)))
-        elif isinstance(meaning, Unknown):
-            self._looks(f"{meaning.module.name} does not visibly have the name {meaning.name}")
-            self._write(f"?{meaning.name}", attributes)
-        elif attributes:
-            found = self._modules.attribute(meaning, attributes[0])
-            self._linked.found.pass_by(found)
-            self._mean(found.meaning or Unknown(meaning, attributes[0]), attributes[1:])
-        else:
+    def _refer(self, found: Found, attributes: Sequence[str]) -> None:
+        self.imports |= found.imports
+        meaning = found.meaning
+        if isinstance(meaning, Module) and attributes:
+            self._refer(self._modules.attribute(meaning, attributes[0]), attributes[1:])
+        elif isinstance(meaning, Module):
             self._looks(f"the module {meaning.name} is used as a value")
+        elif isinstance(meaning, Unit):
+            self._write(meaning, attributes)
+        elif meaning:
+            self._refer_outside(".".join((meaning, *attributes)))
 
     def _refer_outside(self, path: str) -> None:
         parts = path.split(".")
         prefixes = {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
         if prefixes & _IMPORTERS:
             self._refuse_import(path)
-        if prefixes & _KNOW_MODULE or parts[0] == "enum":
-            self._knows_module = True
-        if not outside.is_attribute(path):
+        self._knows_module |= bool(prefixes & _KNOW_MODULE)
+        if is_internal(path):
+            self._looks(f"{path} is not visibly there")
+        elif not outside.is_attribute(path):
             self._looks(f"`{path}` may look at code")
-        self._tokens.append(f"@{path}")
+        self.tokens.append(f"@{path}")
 
     def _refuse_import(self, how: str) -> None:
         raise CodeError(
@@ -279,44 +156,110 @@ class _UnitLinker:
             "Use an import statement (it may stand inside the function)."
         )
 
-    def _assigned(self, use: Use) -> None:
-        """Notes a change of a module's name, as `sys.stdout = …`."""
-        owner = use.scope.owner(use.name)
-        target = owner.imported(use.name) if owner else None
-        found = self._modules.target(target, self._module, self._unit.node.lineno) if target else None
-        if owner is None:
-            found = self._modules.lookup(self._module, use.name)
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Write an attribute; a change of a module's name, as `sys.stdout = …`, is noted."""
+        names = dotted(node)
+        if not names:
+            self._check([node.attr])
+            self.generic_visit(node)
+            return
+        self.name(names[0], attributes=names[1:])
+        found = None if isinstance(node.ctx, ast.Load) else self._found(names[0], self.scope.owner(names[0]))
         if found and isinstance(found.meaning, Module):
-            self._linked.patches.add(".".join((use.name, *use.attributes)))
-        elif found and isinstance(found.meaning, External):
-            self._linked.patches.add(f"@{'.'.join((found.meaning.path, *use.attributes))}")
+            self.patches.add(".".join(names))
+        elif found and isinstance(found.meaning, str):
+            self.patches.add(f"@{'.'.join((found.meaning, *names[1:]))}")
 
-    def _import(self, use: ImportUse) -> None:
-        found = self._modules.target(use.target, self._module, use.line)
-        libraries = sorted(self._modules.libraries(use.target))
-        if libraries:  # when they are loaded may matter: they read the environment
-            self._tokens.append(f"import {', '.join(libraries)}")
-        if not use.name:
-            self._linked.found.pass_by(found)
-        elif use.scope.owner(use.name) is use.scope and use.scope.imported(use.name):
-            # Its uses say what it stands for; it must be there even when nothing uses it.
-            self._linked.found.pass_by(found)
+    def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        """Write a pattern that takes attributes."""
+        self._check(node.kwd_attrs)
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """Write a literal; a text that names a module refers to what another process may run."""
+        super().visit_Constant(node)
+        text = node.value if isinstance(node.value, str) else ""
+        module = self._modules.named(text)
+        if module and module.guard:
+            self.tokens.append(module.guard)
+        elif module or outside.names_code(text):
+            self._looks(f"the text {text!a:.60} may name code")
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """Write a call."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            of_literals = all(isinstance(one, ast.Constant) for one in node.args) and not node.keywords
+            if not of_literals and not self._is_literal(node.func.value):
+                self._looks("`format` of a text that is no literal may show any attribute")
+        if dotted(node.func) == ("type",) and len(node.args) == 1 and not node.keywords:
+            self.name("type", attributes=_OF_ONE)
+            self.visit(node.args[0])
+        else:
+            self.generic_visit(node)
+
+    def _is_literal(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name) and not self.scope.owner(node.id):
+            unit = self._modules.lookup(self.module, node.id).meaning
+            return isinstance(unit, Unit) and isinstance(getattr(unit.node, "value", None), ast.Constant)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return any(one.path in _FORMATTERS for one in self.module.imports.get(node.func.id, []))
+        return isinstance(node, ast.Constant)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Write an assignment; the hints of fields of a class count."""
+        if self.scope.kind == "class":
+            self.tokens.append("text" if self.module.future_annotations else "hint")
+            self.visit(node.annotation)
+            self.generic_visit(node)
+        elif node.value:
+            self.visit(ast.Assign([node.target], node.value))
+        elif not node.simple:
+            self.visit(node.target)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Write a class, which knows the module that it is in."""
+        self._knows_module = True
+        super().visit_ClassDef(node)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Note what an import below the top level does; its uses say what its names stand for."""
+        for imported in self.module.imported(node):
+            if self.scope.kind == "module":  # for type checkers
+                self.tokens.append(f"bind {imported.name} {imported.path}")
+                continue
+            if libraries := sorted(self._modules.libraries(imported)):
+                # when they are loaded may matter: they read the environment
+                self.tokens.append(f"import {', '.join(libraries)}")
+            found = self._modules.follow(imported)
+            self.imports |= found.imports
             if isinstance(found.meaning, Unit):
-                self._linked.needs.add(found.meaning)
-            elif isinstance(found.meaning, Unknown):
-                self._looks(
-                    f"{found.meaning.module.name} does not visibly have the name {found.meaning.name}"
-                )
-        else:
-            self._tokens.append("(import")
-            self._refer(found, Use(use.scope, use.name))
-            self._use(Use(use.scope, use.name, store=True))
-            self._tokens.append(")")
+                self._needs.append(found.meaning)
+            elif isinstance(found.meaning, str) and imported.is_internal:
+                self._refer(found, ())
+            name, own = imported.name, self.scope.kind == "function" and self.scope.owner(imported.name)
+            same = [one for one in self._imports(name, self.scope) if one.path == imported.path]
+            if own is not self.scope or own.bound[name] > len(same):
+                self._looks(f"{name} may be what is imported, or something else")
 
-    def _run(self, module: Module) -> None:
-        """A text that names a module: another process may run it."""
-        self._linked.found.modules.add(module)
-        if module.guard:
-            self._tokens.append(module.guard)
-        else:
-            self._looks(f"the text {module.name!r} names a module")
+    visit_Import = visit_ImportFrom = _import
+
+    def visit_Nonlocal(self, node: ast.Global | ast.Nonlocal) -> None:
+        """Note a change of what a function around this one has imported."""
+        for name in node.names:
+            owner = self.scope.owner(name)
+            if owner and name in owner.imports:
+                self._looks(f"{name} may be what an import binds, or something else")
+
+
+class Linker:
+    """Links units and remembers them."""
+
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self._linked: dict[Unit, Linked] = {}
+
+    def link(self, unit: Unit) -> Linked:
+        """The linked form of a unit."""
+        if unit not in self._linked:
+            self._linked[unit] = Linked(self._modules, unit)
+        return self._linked[unit]

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code.libraries import is_standard_library
 from translations_assets.keys.code.outside import names_code
-from translations_assets.keys.code.syntax import Target, bound_names, is_idle, is_main_guard, parse
+from translations_assets.keys.code.syntax import bound_names, children, is_idle, is_main_guard, parse
 
 PACKAGE = "pipeline"
 
@@ -32,16 +32,28 @@ def is_internal(module: str) -> bool:
 
 
 class Imported(NamedTuple):
-    """A name that a top-level import binds.
+    """A name that an import binds, to a module or to an attribute of it (which may be a submodule).
 
     loads  modules that the import runs
     """
 
+    importer: Module
     name: str
-    target: Target
+    module: str
+    attribute: str
     alias: ast.alias
     node: ast.Import | ast.ImportFrom
     loads: tuple[str, ...]
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it imports something of the package."""
+        return is_internal(self.module)
+
+    @property
+    def path(self) -> str:
+        """What it binds, dotted."""
+        return f"{self.module}.{self.attribute}" if self.attribute else self.module
 
 
 @dataclass(eq=False)
@@ -52,24 +64,27 @@ class Unit:
     node: ast.stmt
     names: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        self.is_guard = is_main_guard(self.node)  # what runs when the module is a script
+
     @property
-    def is_guard(self) -> bool:
-        """Whether it is `if __name__ == "__main__":`, what runs when the module is a script."""
-        return is_main_guard(self.node)
+    def short_name(self) -> str:
+        """Its name without its module, so that a move does not change it."""
+        return "<main>" if self.is_guard else ",".join(self.names) or "<module>"
 
     @property
     def label(self) -> str:
         """What people call it: `pipeline.train.train:build_args`."""
-        name = "<main>" if self.is_guard else ",".join(self.names) or "<module>"
-        return f"{self.module.name}:{name}"
+        return f"{self.module.name}:{self.short_name}"
 
 
 @dataclass(eq=False)
 class Module:
     """A parsed file (None for a folder without `__init__.py`).
 
-    imports            name → the top-level import that binds it
+    imports            name → the top-level imports that bind it, as `import a.b` and `import a.c` do
     definitions        name → the unit that binds it
+    guard              what runs when the module is a script
     future_annotations whether type hints are kept as text
     """
 
@@ -81,48 +96,21 @@ class Module:
     coding: str = "utf-8"
 
     def __post_init__(self) -> None:
-        self.imports: dict[str, Imported] = {}
+        self.imports: dict[str, list[Imported]] = {}
         self.definitions: dict[str, Unit] = {}
         self.units: list[Unit] = []
         self.future_annotations = False
         for node in self.tree.body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.imports.update((imported.name, imported) for imported in self.imported(node))
+                for imported in self.imported(node):
+                    self.imports.setdefault(imported.name, []).append(imported)
                 future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
                 self.future_annotations |= future and any(one.name == "annotations" for one in node.names)
             elif not is_idle(node):
                 unit = Unit(self, node, tuple(dict.fromkeys(bound_names(node))))
                 self.units.append(unit)
                 self.definitions |= dict.fromkeys(unit.names, unit)
-
-    @cached_property
-    def nodes(self) -> dict[type[ast.AST], list[Any]]:
-        """All nodes of the syntax tree by their types."""
-        found: dict[type[ast.AST], list[Any]] = {}
-        waiting: list[ast.AST] = [self.tree]
-        while waiting:
-            node = waiting.pop()
-            kind = type(node)
-            if kind in found:
-                found[kind].append(node)
-            else:
-                found[kind] = [node]
-            for name in kind._fields:
-                value = getattr(node, name, None)
-                if isinstance(value, list):
-                    waiting += (one for one in value if isinstance(one, ast.AST))
-                elif isinstance(value, ast.AST) and value._fields:
-                    waiting.append(value)
-        return found
-
-    def of(self, *types: type[ast.AST]) -> Iterator[Any]:
-        """The nodes of some types."""
-        return chain.from_iterable(self.nodes.get(one, ()) for one in types)
-
-    @cached_property
-    def everywhere_imported(self) -> list[Imported]:
-        """The names that import statements bind, wherever they stand."""
-        return [imported for node in self.of(ast.Import, ast.ImportFrom) for imported in self.imported(node)]
+        self.guard = next((unit for unit in self.units if unit.is_guard), None)
 
     @property
     def docstring(self) -> str:
@@ -130,95 +118,56 @@ class Module:
         return f"docstring {ast.get_docstring(self.tree, clean=False)!a}"
 
     @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        """All nodes but those of statements that do nothing, as docstrings are."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            found += [] if is_idle(node) else children(node)
+        return found
+
+    @cached_property
+    def everywhere_imported(self) -> list[Imported]:
+        """The names that import statements bind, wherever they stand."""
+        statements = (node for node in self._nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+        return [imported for node in statements for imported in self.imported(node)]
+
+    @cached_property
     def texts(self) -> set[str]:
-        """All literal texts but those of statements, as docstrings are."""
-        idle = {id(node.value) for node in self.of(ast.Expr)}
-        constants = (node for node in self.of(ast.Constant) if id(node) not in idle)
-        return {node.value for node in constants if isinstance(node.value, str)}
+        """All literal texts but those of statements."""
+        constants = (node.value for node in self._nodes if isinstance(node, ast.Constant))
+        return {value for value in constants if isinstance(value, str)}
 
     @cached_property
     def names_files(self) -> bool:
         """Whether a literal text may name code that nothing imports."""
         return any(map(names_code, self.texts))
 
-    @property
-    def guard(self) -> Unit | None:
-        """What runs when the module is a script."""
-        return next((unit for unit in self.units if unit.is_guard), None)
-
-    def absolute(self, node: ast.ImportFrom) -> str:
-        """The full name of the module that `from … import` names."""
-        if not node.level:
-            return node.module or ""
-        parts = self.name.split(".")
-        kept = len(parts) - node.level + self.is_package
-        if kept < 1:
-            raise CodeError(
-                f"{self.path}, line {node.lineno}: the relative import leaves {PACKAGE}/. Correct it."
-            )
-        return ".".join([*parts[:kept], *([node.module] if node.module else [])])
-
     def imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[Imported]:
         """The names that an import binds, one by one."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
-                target = Target(alias.name if alias.asname else top)
-                yield Imported(alias.asname or top, target, alias, node, (alias.name,))
+                bound = alias.name if alias.asname else top
+                yield Imported(self, alias.asname or top, bound, "", alias, node, (alias.name,))
         elif node.module != "__future__":
-            module = self.absolute(node)
+            module = node.module or ""
             for alias in node.names:
-                if alias.name == "*":
-                    raise CodeError(
-                        f"{self.path}, line {node.lineno}: `import *` cannot be followed. Import by name."
-                    )
+                if alias.name == "*" or node.level:
+                    what = f"`{ast.unparse(node)}` cannot be followed. Import by name"
+                    raise CodeError(f"{self.path}, line {node.lineno}: {what}, from the module's full name.")
                 loads = (module, f"{module}.{alias.name}")
-                yield Imported(alias.asname or alias.name, Target(module, alias.name), alias, node, loads)
+                yield Imported(self, alias.asname or alias.name, module, alias.name, alias, node, loads)
 
 
-@dataclass(frozen=True)
-class External:
-    """Something from outside the package, by its dotted name."""
+class Found(NamedTuple):
+    """What a name stands for, and the imports that lead there.
 
-    path: str
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """An attribute that a module does not visibly have: made at run time, or missing."""
-
-    module: Module
-    name: str
-
-
-Meaning: TypeAlias = "External | Module | Unit | Unknown"
-
-
-@dataclass
-class Found:
-    """What a name stands for (None for built-in names), and what is passed on the way to it.
-
-    imports   top-level imports followed, as (module, name bound there)
-    modules   modules of the package that those imports run
-    external  top-level names of modules from outside the package
+    meaning  a dotted name where it is from outside the package, or where a module does not visibly have it;
+             None for built-in names
     """
 
-    meaning: Meaning | None = None
-    imports: set[tuple[Module, str]] = field(default_factory=set)
-    modules: set[Module] = field(default_factory=set)
-    external: set[str] = field(default_factory=set)
-
-    def through(self, other: Found) -> Found:
-        """The meaning of another, after what was passed here."""
-        self.pass_by(other)
-        self.meaning = other.meaning
-        return self
-
-    def pass_by(self, other: Found) -> None:
-        """Take over what another look-up passed on its way."""
-        self.imports |= other.imports
-        self.modules |= other.modules
-        self.external |= other.external
+    meaning: str | Module | Unit | None
+    imports: frozenset[Imported] = frozenset()
 
 
 class Modules:
@@ -230,7 +179,7 @@ class Modules:
         self._names: dict[tuple[Module, str], Found] = {}
         self.named_modules: set[Module] = set()  # that literal texts name: other processes may run them
         self._libraries: dict[Module, frozenset[str]] = {}
-        self._imported_by: dict[Module, list[Module]] = {}
+        self._run: dict[Module, frozenset[Module]] = {}
 
     def get(self, name: str) -> Module | None:
         """A module of the package, None when there is none of that name."""
@@ -260,55 +209,51 @@ class Modules:
             yield self.require(".".join(parts[:length]))
 
     def loaded(self, imported: Imported) -> list[Module]:
-        """The modules of the package that a top-level import runs."""
+        """The modules of the package that an import runs."""
         return [module for name in imported.loads if (module := self.get(name))]
 
     def lookup(self, module: Module, name: str) -> Found:
         """What a module's name stands for."""
         found = self._names.get((module, name))
         if found is None:
-            found = self._names[module, name] = Found(module.definitions.get(name))
-            imported = module.imports.get(name)
-            if imported:
-                found.imports, found.modules = {(module, name)}, {*self.loaded(imported)}
-                found.through(self.target(imported.target, module, imported.node.lineno))
+            imports = module.imports.get(name)
+            found = self.follow(*imports) if imports else Found(module.definitions.get(name))
+            self._names[module, name] = found
         return found
 
-    def target(self, target: Target, importer: Module, line: int) -> Found:
-        """What an import binds."""
-        if not is_internal(target.module):
-            path = ".".join(filter(None, target))
-            return Found(External(path), external={path.split(".")[0]})
-        module = self.require(target.module, importer, line)
-        found = Found(module, modules={module})
-        return found.through(self.attribute(module, target.attribute)) if target.attribute else found
+    def follow(self, *imports: Imported) -> Found:
+        """What imports bind to one name: what the last of them does."""
+        last = imports[-1]
+        if not last.is_internal:
+            return Found(last.path, frozenset(imports))
+        module = self.require(last.module, last.importer, last.node.lineno)
+        found = self.attribute(module, last.attribute) if last.attribute else Found(module)
+        return Found(found.meaning, found.imports.union(imports))
 
     def attribute(self, module: Module, name: str) -> Found:
         """What an attribute of a module stands for."""
         found = self.lookup(module, name)
-        if found.meaning:
-            return found
         submodule = self.get(f"{module.name}.{name}") if module.is_package else None
-        return Found(submodule, modules={submodule}) if submodule else Found(Unknown(module, name))
+        return found if found.meaning else Found(submodule or f"{module.name}.{name}")
 
-    def imported_by(self, module: Module) -> Iterator[Module]:
+    def _run_by(self, module: Module) -> frozenset[Module]:
         """The modules of the package that a module runs: parents, imports, what it names by a text."""
-        yield from self.parents(module)
-        for imported in module.everywhere_imported:
-            if is_internal(imported.loads[0]):
-                yield from self.loaded(imported)
-        yield from filter(None, map(self.named, module.texts))
+        if module not in self._run:
+            imported = chain.from_iterable(map(self.loaded, module.everywhere_imported))
+            named = filter(None, map(self.named, module.texts))
+            self._run[module] = frozenset((*self.parents(module), *imported, *named))
+        return self._run[module]
 
-    def libraries(self, target: Target) -> frozenset[str]:
-        """The libraries that importing something loads, by their top-level names."""
-        if not is_internal(target.module):
-            top = target.module.split(".")[0]
+    def libraries(self, imported: Imported) -> frozenset[str]:
+        """The libraries that an import loads, by their top-level names."""
+        if not imported.is_internal:
+            top = imported.module.split(".")[0]
             return frozenset(() if is_standard_library(top) else [top])
-        module = self.get(f"{target.module}.{target.attribute}") or self.require(target.module)
+        module = self.get(imported.path) or self.require(imported.module)
         if module not in self._libraries:
-            loads = (one.target for other in self.all_run_by(module) for one in other.everywhere_imported)
-            external = (one for one in loads if not is_internal(one.module))
-            self._libraries[module] = frozenset(name for one in external for name in self.libraries(one))
+            imports = (one for other in self.all_run_by(module) for one in other.everywhere_imported)
+            libraries = (self.libraries(one) for one in imports if not one.is_internal)
+            self._libraries[module] = frozenset(chain.from_iterable(libraries))
         return self._libraries[module]
 
     def named(self, text: str) -> Module | None:
@@ -320,15 +265,10 @@ class Modules:
 
     def all_run_by(self, script: Module) -> list[Module]:
         """All modules of the package that a script may run, by name."""
-        seen: set[Module] = set()
-        waiting = [script]
-        while waiting:
-            module = waiting.pop()
-            if module not in seen:
-                seen.add(module)
-                if module not in self._imported_by:
-                    self._imported_by[module] = list(self.imported_by(module))
-                waiting += self._imported_by[module]
+        seen, waiting = {script}, [script]
+        for module in waiting:
+            waiting += self._run_by(module) - seen
+            seen.update(waiting)
         if any(module.names_files for module in seen):
             files = (path.relative_to(self.root) for path in (self.root / PACKAGE).rglob("*.py"))
             seen |= {

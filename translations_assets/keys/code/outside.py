@@ -23,49 +23,34 @@ _BUILT_IN = {name for name in dir(builtins) if not name.startswith("_")} - _LOOK
 _BUILT_IN |= {"BaseExceptionGroup", "ExceptionGroup", "EncodingWarning", "aiter", "anext"}
 
 _MODULES = words(
-    "abc array base64 binascii bisect bz2 calendar cmath codecs collections colorsys concurrent "
-    "configparser contextlib contextvars copy csv dataclasses datetime decimal difflib email enum "
-    "errno fcntl filecmp fnmatch fractions functools getpass glob graphlib gzip hashlib heapq hmac "
-    "html http io ipaddress itertools json locale logging lzma math mimetypes mmap multiprocessing "
-    "numbers operator os pathlib platform posixpath queue random re resource secrets select selectors "
-    "shlex shutil signal socket ssl stat statistics string stringprep struct subprocess tarfile "
-    "tempfile textwrap threading time tomllib typing unicodedata urllib uuid weakref xml zipfile zlib "
-    "zoneinfo argparse ctypes sys tokenize types importlib ctranslate2 eflomal fasttext fxtranslate "
-    "hanzidentifier heliport icu4py matplotlib mtdata numpy opencc opustrainer psutil pyarrow regex "
-    "requests sacrebleu sacremoses sentencepiece xxhash yaml zstandard"
+    "abc argparse array base64 binascii bisect bz2 codecs collections concurrent contextlib copy csv "
+    "ctranslate2 ctypes dataclasses datetime decimal difflib eflomal enum errno fasttext fcntl fnmatch "
+    "fractions functools fxtranslate glob gzip hanzidentifier hashlib heapq heliport html icu4py importlib "
+    "io itertools json logging lzma math matplotlib mtdata multiprocessing numpy opencc operator opustrainer "
+    "os pathlib psutil pyarrow queue random re regex requests resource sacrebleu sacremoses selectors "
+    "sentencepiece shlex shutil signal socket statistics string struct subprocess sys tarfile tempfile "
+    "textwrap threading time tokenize tomllib types typing unicodedata urllib weakref xml xxhash yaml "
+    "zipfile zlib zstandard"
 )
 # What may be taken of modules that hold other things as well.
 _ONLY = {
     "argparse": words(
-        "ArgumentParser ArgumentTypeError ArgumentError BooleanOptionalAction FileType Namespace "
-        "ONE_OR_MORE OPTIONAL REMAINDER SUPPRESS ZERO_OR_MORE RawDescriptionHelpFormatter "
-        "ArgumentDefaultsHelpFormatter MetavarTypeHelpFormatter RawTextHelpFormatter"
+        "ArgumentParser ArgumentTypeError BooleanOptionalAction Namespace RawDescriptionHelpFormatter"
     ),
     "ctypes": words(
-        "Array ArgumentError CDLL POINTER PyDLL RTLD_GLOBAL RTLD_LOCAL Structure addressof byref "
-        "c_bool c_char c_char_p c_double c_float c_int c_int32 c_int64 c_long c_size_t c_uint c_uint8 "
-        "c_uint16 c_uint32 c_uint64 c_void_p cast create_string_buffer create_unicode_buffer "
-        "get_errno pointer set_errno sizeof c_wchar c_wchar_p"
+        "CDLL POINTER PyDLL RTLD_GLOBAL RTLD_LOCAL byref c_bool c_char_p c_double c_float c_int c_int32 "
+        "c_int64 c_size_t c_uint8 c_uint32 c_uint64 c_void_p create_string_buffer sizeof"
     ),
-    "functools": words(
-        "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering wraps"
-    ),
+    "functools": words("cache cached_property cmp_to_key lru_cache partial reduce total_ordering wraps"),
     "importlib": {"metadata"},
-    "logging": words(
-        "CRITICAL DEBUG ERROR INFO WARNING NOTSET Logger basicConfig critical debug disable error "
-        "exception getLogger info log warning"
-    ),
-    "operator": words(
-        "add and_ concat contains eq floordiv ge getitem gt index invert is_ is_not itemgetter le lt "
-        "mod mul ne neg not_ or_ pos pow sub truediv truth xor"
-    ),
+    "logging": words("ERROR INFO WARNING Logger basicConfig debug error exception getLogger info warning"),
+    "operator": words("add and_ contains eq getitem itemgetter le lt mul ne neg or_ sub xor"),
     "sys": words(
-        "byteorder executable exit float_info getdefaultencoding getrecursionlimit getsizeof "
-        "hash_info hexversion implementation int_info intern maxsize maxunicode platform "
-        "setrecursionlimit stderr stdin stdout version version_info"
+        "byteorder executable exit getrecursionlimit intern maxsize maxunicode platform setrecursionlimit "
+        "stderr stdin stdout version version_info"
     ),
     "tokenize": {"TokenError"},
-    "types": words("MappingProxyType NoneType SimpleNamespace TracebackType FrameType GenericAlias"),
+    "types": words("FrameType MappingProxyType NoneType SimpleNamespace TracebackType"),
     "yaml": words("CSafeDumper CSafeLoader SafeDumper SafeLoader YAMLError load safe_dump safe_load"),
 }
 _NOT_OF = {
@@ -86,12 +71,11 @@ _OPERATORS = words(
 )
 _SEEN = words("__name__ __qualname__ __class__ __cause__ __context__ __suppress_context__ __notes__")
 METHODS = {f"__{name}__" for name in _OPERATORS}  # that a class may define, and that may be called
-_FRAMES = words(
+_SHOWING = words(
     "f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace tb_frame tb_lasti tb_lineno "
-    "tb_next gi_code gi_frame cr_code cr_frame cr_origin ag_code ag_frame gi_yieldfrom cr_await"
+    "tb_next gi_code gi_frame cr_code cr_frame cr_origin ag_code ag_frame gi_yieldfrom cr_await addFilter "
+    "addHandler findCaller handlers makeRecord setFormatter dump dumps format_map mro with_traceback"
 )
-_OF_LOGGERS = {"addFilter", "addHandler", "findCaller", "handlers", "makeRecord", "setFormatter"}
-_OTHERS = {"dump", "dumps", "format_map", "mro", "with_traceback"}
 _TEXTS = re.compile(
     r"__[a-z]+__|\.\**pyc?\b|%\((lineno|pathname|module|filename|funcName)|\{(lineno|pathname|module)"
 )
@@ -131,23 +115,15 @@ def _is_other_module(name: str, within: str) -> bool:
     """Whether a name is that of a module which may not be used: `os.sys`."""
     if name == "types" and not is_standard_library(within):
         return False
-    return (
-        is_standard_library(name)
-        and (name not in _MODULES or name in _ONLY)
-        and name not in _ONLY.get(within, ())
-    )
+    holds_others = name not in _MODULES or name in _ONLY
+    return is_standard_library(name) and holds_others and name not in _ONLY.get(within, ())
 
 
 def shows_code(attribute: str) -> bool:
     """Whether an attribute of something unknown may show its code."""
     if attribute.startswith("__") and attribute.endswith("__"):
         return attribute not in _SEEN and attribute not in METHODS
-    return (
-        attribute in _FRAMES
-        or attribute.startswith("co_")
-        or attribute in _OF_LOGGERS
-        or attribute in _OTHERS
-    )
+    return attribute in _SHOWING or attribute.startswith("co_")
 
 
 def names_code(text: str) -> bool:

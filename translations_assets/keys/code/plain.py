@@ -1,23 +1,25 @@
 """Whether a module is in plain form: importing it only gives names to values, whatever ran before it.
 
 Plain are imports of modules that are known, functions, classes of known bases, and values that are computed
-from literals and names above by calls that are known. What is not known to be plain is not: a module of
-another form may register, patch, count, draw or print, so that what it does depends on its other statements
-and on the order of all.
+from literals and names by calls that are known. What is not known to be plain is not: a module of another
+form may register, patch, count, draw or print, so that what it does depends on its other statements and on
+the order of all.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import Meaning, Module, Modules, Unit, is_internal
+from translations_assets.keys.code.modules import Module, Modules, Unit
 from translations_assets.keys.code.syntax import (
     FUNCTIONS,
     bound_names,
+    children,
     dotted,
+    hints,
     is_idle,
     is_main_guard,
     kinds,
@@ -26,50 +28,41 @@ from translations_assets.keys.code.syntax import (
 
 _TYPES = words("bool bytes complex dict float frozenset int list object range set slice str tuple")
 _CALLS = (_TYPES - {"object"}) | words(
-    "abs all any chr divmod enumerate filter len map max min ord pow reversed round sorted sum zip "
-    "bytes.fromhex dict.fromkeys str.maketrans collections.Counter collections.defaultdict "
-    "collections.deque collections.namedtuple dataclasses.field datetime.timedelta decimal.Decimal "
-    "fractions.Fraction functools.partial itertools.chain itertools.chain.from_iterable itertools.count "
-    "itertools.product itertools.repeat ctypes.CDLL logging.getLogger numpy.array numpy.dtype numpy.empty "
-    "numpy.float32 numpy.int64 numpy.uint64 numpy.zeros operator.itemgetter pathlib.Path re.compile "
-    "regex.compile struct.Struct types.MappingProxyType typing.NewType typing.ParamSpec typing.TypeVar "
-    "threading.Lock threading.RLock"
+    "abs all any chr divmod enumerate len map max min ord pow reversed round sorted sum zip "
+    "dict.fromkeys str.maketrans collections.Counter collections.deque collections.namedtuple "
+    "dataclasses.field datetime.timedelta itertools.chain itertools.count ctypes.CDLL logging.getLogger "
+    "numpy.array numpy.dtype numpy.empty numpy.uint64 numpy.zeros operator.itemgetter pathlib.Path "
+    "re.compile regex.compile struct.Struct types.MappingProxyType typing.NewType typing.ParamSpec "
+    "typing.TypeVar threading.Lock"
 )
+_ITERATORS = words("enumerate itertools.chain itertools.count map reversed zip")
 _METHODS = words(
-    "casefold encode format fullmatch get isalnum isalpha isdigit isupper items join keys lower "
-    "lstrip match partition removeprefix removesuffix replace rpartition rstrip split splitlines "
-    "strip title to_bytes translate union upper values with_suffix"
+    "casefold encode format get isalnum isalpha isdigit isupper items join keys lower lstrip removeprefix "
+    "removesuffix replace rstrip split splitlines strip title to_bytes translate union upper values"
 )
-_PARTS_OF_PATHS = {"name", "parent", "stem", "suffix"}
 _DECORATORS = words(
-    "abc.abstractmethod classmethod contextlib.contextmanager contextlib.asynccontextmanager "
-    "dataclasses.dataclass enum.unique functools.cache functools.cached_property functools.lru_cache "
-    "functools.total_ordering functools.wraps property staticmethod typing.final typing.overload "
-    "typing.runtime_checkable typing_extensions.override"
+    "abc.abstractmethod classmethod contextlib.contextmanager dataclasses.dataclass functools.cache "
+    "functools.cached_property functools.lru_cache functools.total_ordering functools.wraps property "
+    "staticmethod typing.overload"
 )
 _BASES = words(
-    "abc.ABC collections.Counter collections.OrderedDict collections.UserDict collections.abc "
-    "collections.defaultdict collections.deque contextlib.AbstractContextManager enum io "
+    "ArithmeticError Exception KeyError LookupError OSError RuntimeError TypeError ValueError abc.ABC "
+    "collections.Counter collections.abc contextlib.AbstractContextManager enum io "
     "opustrainer.modifiers.Modifier threading.Thread typing.Generic typing.NamedTuple typing.Protocol "
     "typing.TypedDict"
 )
-_EXCEPTIONS = {
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
-}
 _OPERATIONS = kinds(
     "Constant List Tuple Set Dict Starred Slice Subscript JoinedStr FormattedValue BinOp UnaryOp BoolOp "
-    "Compare IfExp ListComp SetComp DictComp GeneratorExp comprehension keyword operator unaryop boolop "
-    "cmpop expr_context"
+    "Compare IfExp comprehension keyword"
 )
+_KEEPING = kinds("List Tuple Set Dict Subscript BoolOp IfExp")
+_HINTS = kinds("Constant Name Attribute Subscript BinOp Tuple List BitOr Load")
 _CHANGING = kinds("List Dict Set ListComp DictComp SetComp GeneratorExp Lambda")
 _FIXED = words(
-    "bytes chr complex float frozenset int len max min ord pow range str sum tuple datetime.timedelta "
-    "decimal.Decimal logging.getLogger numpy.dtype pathlib.Path re.compile regex.compile "
-    "struct.Struct typing.NewType typing.ParamSpec typing.TypeVar"
+    "bytes frozenset int range str tuple logging.getLogger numpy.dtype pathlib.Path re.compile "
+    "regex.compile struct.Struct typing.NewType typing.ParamSpec typing.TypeVar"
 )
-_HINTS = kinds("Constant Name Attribute Subscript BinOp Tuple List BitOr Load")
+_DIVISIONS = kinds("Div FloorDiv Mod")
 
 
 class NotPlainError(Exception):
@@ -82,129 +75,104 @@ class NotPlainError(Exception):
 def not_plain(modules: Modules, module: Module) -> str:
     """Why a module is not in plain form, with the line; empty when it is."""
     try:
-        _Module(modules, module).check()
+        _Checker(modules, module, module).check()
     except NotPlainError as why:
         return str(why)
     return ""
 
 
-class _Module:
-    """Checks one module; `names` are those bound so far."""
+class _Checker:
+    """Checks a module.
 
-    def __init__(self, modules: Modules, module: Module, names: Iterable[str] = ()) -> None:
-        self._modules, self._module = modules, module
-        self._own = None if names else module  # whose values nobody has had before
-        self._names = {*names}
-        self._packages: set[str] = set()  # names that `import a.b` binds, again and again
-        self._scope: set[str] = set()  # of the class or the comprehension that is being looked at
+    own  the module whose names nobody else has had yet: the one that is being imported
+    """
+
+    def __init__(self, modules: Modules, module: Module, own: Module | None = None) -> None:
+        self._modules, self._module, self._own = modules, module, own
+        self._scope: frozenset[str] = frozenset()  # names of the class, comprehension or function
 
     def check(self) -> None:
         """Raises NotPlainError for the first statement that is not plain."""
+        self._check_names()
         guarded = False
         for statement in self._module.tree.body:
             if guarded and not (isinstance(statement, FUNCTIONS) and statement.name not in vars(builtins)):
                 raise NotPlainError(statement, "it stands behind the main guard")
             if is_main_guard(statement):
                 guarded = True
-                if names := [name for inner in statement.body for name in bound_names(inner)]:  # type: ignore[attr-defined]
-                    raise NotPlainError(
-                        statement, f"the main guard binds {names[0]}; call a function instead"
-                    )
+                for name in bound_names(statement):
+                    raise NotPlainError(statement, f"the main guard binds {name}; call a function instead")
             elif not is_idle(statement):
                 self._statement(statement)
-        for node in self._module.of(ast.Global):
-            raise NotPlainError(node, f"`global {node.names[0]}` changes a name of the module")
-        for node in self._module.of(*FUNCTIONS, ast.ClassDef):
-            if getattr(node, "type_params", None):
-                raise NotPlainError(node, "type parameters in brackets")
+
+    def _check_names(self) -> None:
+        """Each name is bound once, or by imports of the same."""
+        places = [(name, unit.node) for unit in self._module.units for name in unit.names]
+        for name, imports in self._module.imports.items():
+            places += ((name, node) for node in {one.path: one.node for one in imports}.values())
+        bound: set[str] = set()
+        for name, node in places:
+            if name in bound:
+                raise NotPlainError(node, f"{name} is bound more than once")
+            if name.startswith("__"):
+                raise NotPlainError(node, f"{name} has a meaning for Python")
+            bound.add(name)
 
     def _statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Import() | ast.ImportFrom():
-                self._import(node)
+                for imported in self._module.imported(node):
+                    if imported.is_internal:
+                        self._modules.require(imported.loads[0], self._module, node.lineno)
+                    elif not outside.is_module(imported.loads[0]):
+                        raise NotPlainError(node, f"importing {imported.loads[0]} may have effects")
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._function(node)
-                self._bind(node, node.name)
             case ast.ClassDef():
                 self._class(node)
-                self._bind(node, node.name)
-            case ast.Assign(targets=targets, value=value):
-                self._value(value)
-                self._bind(node, *(name for target in targets for name in self._targets(target)))
-            case ast.AnnAssign(target=ast.Name(id=name), value=value):
-                self._hint(node.annotation)
-                if value:
-                    self._value(value)
-                    self._bind(node, name)
+            case ast.Assign() | ast.AnnAssign():
+                self._assignment(node)
             case ast.If(test=test, orelse=[]) if self._path(test) == "typing.TYPE_CHECKING":
                 for inner in node.body:
                     if not isinstance(inner, (ast.Import, ast.ImportFrom)):
                         raise NotPlainError(inner, "`if TYPE_CHECKING` holds something else than imports")
             case _:
-                raise NotPlainError(
-                    node, f"a statement `{ast.unparse(node).splitlines()[0][:60]}` runs at import"
-                )
+                what = ast.unparse(node).splitlines()[0][:60]
+                raise NotPlainError(node, f"a statement `{what}` runs at import")
 
-    def _bind(self, node: ast.stmt, *names: str) -> None:
-        for name in names:
-            if name in self._names:
-                raise NotPlainError(node, f"{name} is bound more than once")
-            if name.startswith("__"):
-                raise NotPlainError(node, f"{name} has a meaning for Python")
-            self._names.add(name)
-
-    def _targets(self, node: ast.expr) -> Iterator[str]:
-        if isinstance(node, ast.Tuple):
-            for part in node.elts:
-                yield from self._targets(part)
-        elif isinstance(node, ast.Name):
-            yield node.id
-        else:
-            raise NotPlainError(node, f"{ast.unparse(node)[:60]} is changed at import")
-
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for imported in self._module.imported(node):
-            if is_internal(imported.loads[0]):
-                self._modules.require(imported.loads[0], self._module, node.lineno)
-            elif not outside.is_module(imported.loads[0]):
-                raise NotPlainError(node, f"importing {imported.loads[0]} may have effects")
-            again = isinstance(node, ast.Import) and imported.name in self._packages
-            if isinstance(node, ast.Import) and not imported.alias.asname:
-                self._packages.add(imported.name)
-            if not again:
-                self._bind(node, imported.name)
+    def _assignment(self, node: ast.Assign | ast.AnnAssign) -> None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if not all(isinstance(part, (ast.Tuple, ast.Name, ast.Store)) for part in ast.walk(target)):
+                raise NotPlainError(node, f"{ast.unparse(target)[:60]} is changed at import")
+        if isinstance(node, ast.AnnAssign):
+            self._hint(node.annotation)
+        if node.value:
+            self._value(node.value)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         for decorator in node.decorator_list:
             self._decorator(decorator)
-        for default in (*node.args.defaults, *node.args.kw_defaults):
-            if default:
-                self._value(default)
-        arguments = [
-            hint for part in ast.walk(node.args) if isinstance(part, ast.arg) and (hint := part.annotation)
-        ]
-        for hint in [*arguments, *([node.returns] if node.returns else [])]:
+        for default in filter(None, (*node.args.defaults, *node.args.kw_defaults)):
+            self._value(default)
+        for hint in hints(node):
             self._hint(hint)
 
     def _decorator(self, node: ast.expr) -> None:
         function = node.func if isinstance(node, ast.Call) else node
-        of_property = (
-            dotted(function)[1:] in {("setter",), ("getter",), ("deleter",)}
-            and dotted(function)[0] in self._scope
-        )
-        if self._path(function) not in _DECORATORS and not of_property:
+        if self._path(function) not in _DECORATORS:
             raise NotPlainError(node, f"the decorator {ast.unparse(function)} may do anything")
-        for argument in _arguments(node):
+        for argument in [*node.args, *node.keywords] if isinstance(node, ast.Call) else []:
             self._value(argument)
 
     def _hint(self, node: ast.expr) -> None:
         """A hint that is evaluated only looks names up."""
-        if self._module.future_annotations:
-            return
-        for part in ast.walk(node):
-            of_unknown = isinstance(part, ast.Attribute) and not self._path(part)
-            if not isinstance(part, _HINTS) or of_unknown:
-                raise NotPlainError(node, f"the type hint {ast.unparse(node)[:60]} is evaluated")
+        if not (self._module.future_annotations or self._is_hint(node)):
+            raise NotPlainError(node, f"the type hint {ast.unparse(node)[:60]} is evaluated")
+
+    def _is_hint(self, node: ast.expr) -> bool:
+        parts = [*ast.walk(node)]
+        attributes = (part for part in parts if isinstance(part, ast.Attribute))
+        return all(isinstance(part, _HINTS) for part in parts) and all(map(self._path, attributes))
 
     def _class(self, node: ast.ClassDef) -> None:
         if node.keywords:
@@ -214,179 +182,163 @@ class _Module:
         for base in node.bases:
             if not self._is_base(base):
                 raise NotPlainError(base, f"the base class {ast.unparse(base)} may learn of its subclasses")
-        outer, self._scope = self._scope, set()
+        outer = self._scope
         for statement in node.body:
             self._member(statement)
-            self._scope.update(bound_names(statement))
+            self._scope |= {*bound_names(statement)}
         self._scope = outer
 
     def _member(self, node: ast.stmt) -> None:
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                if name.startswith("__") and name not in outside.METHODS:
-                    raise NotPlainError(node, f"{name} is called by Python itself")
-                self._function(node)
-            case ast.Assign(targets=targets, value=value):
-                self._value(value)
-                for name in (name for target in targets for name in self._targets(target)):
-                    if name.startswith("__") and name != "__slots__":
-                        raise NotPlainError(node, f"{name} has a meaning for Python")
-            case ast.AnnAssign(target=ast.Name(), value=value):
-                self._hint(node.annotation)
-                if value:
-                    self._value(value)
-            case _ if not is_idle(node):
-                raise NotPlainError(node, "a statement in a class runs at import")
+        for name in bound_names(node):
+            if name.startswith("__") and name not in outside.METHODS | {"__slots__"}:
+                raise NotPlainError(node, f"{name} has a meaning for Python")
+        if isinstance(node, FUNCTIONS):
+            self._function(node)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            self._assignment(node)
+        elif not is_idle(node):
+            raise NotPlainError(node, "a statement in a class runs at import")
 
     def _is_base(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Subscript):
             self._value(node.slice)
             node = node.value
-        path, meaning = self._path(node), self._meaning(node)
+        path = self._path(node)
         if path:
-            return (
-                path in _TYPES or path in _EXCEPTIONS or path in _BASES or path.rpartition(".")[0] in _BASES
-            )
-        return isinstance(meaning, Unit) and isinstance(
-            meaning.node, ast.ClassDef
-        )  # which is checked in its module
+            return path in _TYPES or path in _BASES or path.rpartition(".")[0] in _BASES
+        unit = self._unit(node)
+        return unit is not None and isinstance(unit.node, ast.ClassDef)  # which is checked in its module
 
-    def _value(self, node: ast.expr) -> None:
+    def _value(self, node: ast.AST) -> None:
         """A value that is computed from literals and from names above."""
         if not self._is_value(node):
-            raise NotPlainError(
-                node, f"{ast.unparse(node)[:60]!r} is computed at import, by what is not known"
-            )
+            what = ast.unparse(node)[:60]
+            raise NotPlainError(node, f"{what!r} is computed at import, by what is not known")
 
     def _is_value(self, node: ast.AST) -> bool:
         match node:
             case ast.Lambda(args=arguments):
                 return all(map(self._is_value, filter(None, (*arguments.defaults, *arguments.kw_defaults))))
-            case ast.Attribute(value=ast.Call() as value, attr=attribute):
-                return (
-                    attribute in _PARTS_OF_PATHS
-                    and self._path(value.func) == "pathlib.Path"
-                    and self._is_value(value)
-                )
+            case ast.Attribute(value=ast.Call(func=function) as value, attr="parent"):
+                return self._path(function) == "pathlib.Path" and self._is_value(value)
             case ast.Name() | ast.Attribute():
                 return self._is_name(node)
-            case ast.Call(func=function, args=arguments, keywords=keywords):
-                parts = [*arguments, *keywords]
-                return self._may_be_called(function, parts) and all(map(self._is_value, parts))
-            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right) if not isinstance(
-                right, ast.Constant
-            ):
-                return False
-            case ast.comprehension(target=target):
-                self._scope = self._scope | set(bound_names(target))
-            case _ if not isinstance(node, _OPERATIONS):
-                return False
-        outer = self._scope
-        children = [*getattr(node, "generators", []), *ast.iter_child_nodes(node)]
-        is_value = all(map(self._is_value, children))
-        self._scope = self._scope if isinstance(node, ast.comprehension) else outer
-        return is_value
+            case ast.Subscript(value=value, slice=inner) if self._path(value) and self._is_hint(inner):
+                return self._is_value(value)
+            case ast.Call():
+                parts = [*node.args, *node.keywords]
+                return self._may_be_called(node) and all(map(self._is_value, parts))
+            case ast.BinOp(op=operation, right=right) if isinstance(operation, _DIVISIONS):
+                return isinstance(right, ast.Constant) and bool(right.value) and self._is_value(node.left)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                names = bound_names(*(generator.target for generator in node.generators))
+                return self._is_value(node.generators[0].iter) and self._are_values(children(node), names)
+        are_kept = isinstance(node, _KEEPING) and any(map(self._is_iterator, children(node)))
+        return isinstance(node, _OPERATIONS) and not are_kept and all(map(self._is_value, children(node)))
+
+    def _are_values(self, nodes: Iterable[ast.AST], names: Iterable[str]) -> bool:
+        """Whether nodes are values where some names are bound besides."""
+        outer, self._scope = self._scope, self._scope | {*names}
+        are_values = all(map(self._is_value, nodes))
+        self._scope = outer
+        return are_values
 
     def _is_name(self, node: ast.Name | ast.Attribute) -> bool:
-        names, path, meaning = dotted(node), self._path(node), self._meaning(node)
+        names, path = dotted(node), self._path(node)
         if path:
             return path.split(".")[0] != "sys" and not path.startswith("os.environ")
-        if isinstance(meaning, Unit) and meaning.module is not self._own:
-            return self._is_fixed(meaning) and not (
-                isinstance(meaning.node, ast.ClassDef) and names[-1] not in meaning.names
-            )
-        return bool(names) and (names[0] in self._scope or (names[0] in self._names and meaning is not None))
-
-    def _may_be_called(self, function: ast.expr, parts: Iterable[ast.AST] = ()) -> bool:
-        called = [part.value for part in parts if isinstance(part, ast.keyword) and part.arg == "key"]
-        if self._path(function) in {"map", "filter"}:
-            called += [part for part in parts if isinstance(part, ast.expr)][:1]
-        if not all(map(self._is_called, called)):
+        if names and names[0] in self._scope:
+            return len(names) == 1  # an attribute may be a property
+        unit = self._unit(node)
+        if unit and isinstance(unit.node, ast.ClassDef):
+            is_kept = unit.module is self._own and not any(map(self._is_iterator, ast.walk(unit.node)))
+            return (names[-1] in unit.names or is_kept) and not self._may_run(unit)
+        if unit is None or self._checker(unit.module)._is_iterator(getattr(unit.node, "value", None)):
             return False
-        if isinstance(function, ast.Attribute) and not self._path(function):
-            return function.attr in _METHODS and self._is_value(function.value)
-        meaning = self._meaning(function)
-        return self._path(function) in _CALLS or (isinstance(meaning, Unit) and self._is_record(meaning))
+        return unit.module is self._own or self._is_fixed(unit)
 
-    def _is_called(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Lambda):
-            outer, self._scope = self._scope, self._scope | {argument.arg for argument in node.args.args}
-            is_value = self._is_value(node.body)
-            self._scope = outer
-            return is_value
-        return self._may_be_called(node) or self._path(node).startswith("str.")
+    def _is_iterator(self, node: ast.AST | None) -> bool:
+        """Whether a value is used up by who reads it first."""
+        of_call = isinstance(node, ast.Call) and self._path(node.func) in _ITERATORS
+        return of_call or isinstance(node, ast.GeneratorExp)
+
+    def _may_run(self, unit: Unit) -> bool:
+        """Whether a class has, or may inherit, a function of its own that is called like known methods."""
+        node = unit.node
+        assert isinstance(node, ast.ClassDef)
+        bases = map(self._checker(unit.module)._unit, node.bases)
+        return bool(_METHODS & {*bound_names(*node.body)}) or any(map(self._may_run, filter(None, bases)))
+
+    def _may_be_called(self, node: ast.Call) -> bool:
+        function, path = node.func, self._path(node.func)
+        called = [keyword.value for keyword in node.keywords if keyword.arg in {"key", None}]
+        called += node.args[:1] if path == "map" else []
+        if not all(self._path(one) in _CALLS - {"map"} for one in called):
+            return False
+        unit = self._unit(function)
+        if unit or path:
+            return path in _CALLS or (unit is not None and self._is_record(unit))
+        if not isinstance(function, ast.Attribute):
+            return False
+        return function.attr in _METHODS and self._is_value(function.value)
 
     def _is_record(self, unit: Unit) -> bool:
         """Whether a class only keeps values (NamedTuple, dataclass), or a function makes one that does."""
-        node = unit.node
+        node, checker = unit.node, self._checker(unit.module)
         if isinstance(node, ast.FunctionDef):
-            other = self if unit.module is self._own else self._other(unit.module)
-            return not node.decorator_list and other._only_returns(node)
+            return not node.decorator_list and checker._only_returns(node)
         if not isinstance(node, ast.ClassDef) or len(node.bases) > 1:
             return False
-        other = self._other(unit.module)
-        is_tuple = [other._path(base) for base in node.bases] == ["typing.NamedTuple"]
-        makers = [other._path(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
-        methods = {inner.name for inner in node.body if isinstance(inner, FUNCTIONS)}
-        special = {name for name in methods if name.startswith("__")} | (methods & _METHODS)
-        return not special and (is_tuple or (makers == ["dataclasses.dataclass"] and not node.bases))
-
-    def _other(self, module: Module) -> _Module:
-        return _Module(self._modules, module, (*module.imports, *module.definitions))
-
-    def _is_fixed(self, unit: Unit) -> bool:
-        """Whether a name of another module stands for what it did when that module had been imported."""
-        value = getattr(unit.node, "value", None)
-        if value is None:
-            return True
-        other = self._other(unit.module)
-        for node in ast.walk(value):
-            meaning = other._meaning(node) if isinstance(node, ast.Name) else None
-            changes = isinstance(node, _CHANGING) or (
-                isinstance(node, ast.Call) and other._path(node.func) not in _FIXED
-            )
-            if changes or (isinstance(meaning, Unit) and meaning is not unit and not self._is_fixed(meaning)):
-                return False
-        return True
+        is_tuple = [checker._path(base) for base in node.bases] == ["typing.NamedTuple"]
+        makers = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+        is_dataclass = [*map(checker._path, makers)] == ["dataclasses.dataclass"] and not node.bases
+        keywords = {part.arg for part in ast.walk(node) if isinstance(part, ast.keyword)}
+        special = any(name.startswith("__") for name in bound_names(*node.body)) or self._may_run(unit)
+        return (is_tuple or is_dataclass) and not keywords & {"default_factory", None} and not special
 
     def _only_returns(self, node: ast.FunctionDef) -> bool:
         body = [statement for statement in node.body if not is_idle(statement)]
-        if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
-            return False
-        outer, self._scope = (
-            self._scope,
-            {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)},
-        )
-        is_value = self._is_value(body[0].value)
-        self._scope = outer
-        return is_value
+        parameters = (part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg))
+        match body:
+            case [ast.Return(value=ast.expr() as value)]:
+                return self._are_values([value], parameters)
+        return False
 
-    def _meaning(self, node: ast.AST) -> Meaning | None:
-        """What a name of the package stands for."""
+    def _checker(self, module: Module) -> _Checker:
+        return _Checker(self._modules, module, module if module is self._own else None)
+
+    def _is_fixed(self, unit: Unit) -> bool:
+        """Whether a name of another module stands for what it did when that module had been imported."""
+        value, checker = getattr(unit.node, "value", None), self._checker(unit.module)
+        for node in ast.walk(value) if value else ():
+            calls = isinstance(node, ast.Call) and checker._path(node.func) not in _FIXED
+            if calls or isinstance(node, _CHANGING):
+                return False
+            other = checker._unit(node) if isinstance(node, ast.Name) else None
+            if other and other is not unit and not self._is_fixed(other):
+                return False
+        return True
+
+    def _unit(self, node: ast.AST) -> Unit | None:
+        """What of the package a name stands for; a class for its attributes, too."""
         names = dotted(node)
-        if not names or names[0] in self._scope or names[0] not in self._names:
+        if not names or names[0] in self._scope:
             return None
-        meaning = self._modules.lookup(self._module, names[0]).meaning
+        found = self._modules.lookup(self._module, names[0])
         for name in names[1:]:
-            if not isinstance(meaning, Module):
-                return (
-                    meaning if isinstance(meaning, Unit) and isinstance(meaning.node, ast.ClassDef) else None
-                )
-            meaning = self._modules.attribute(meaning, name).meaning
-        return meaning
+            if isinstance(found.meaning, Module):
+                found = self._modules.attribute(found.meaning, name)
+            elif not isinstance(found.meaning, Unit) or not isinstance(found.meaning.node, ast.ClassDef):
+                return None
+        return found.meaning if isinstance(found.meaning, Unit) else None
 
     def _path(self, node: ast.AST) -> str:
         """What a name from outside the package stands for, dotted; empty for anything else."""
         names = dotted(node)
         if not names or names[0] in self._scope:
             return ""
-        imported = self._module.imports.get(names[0]) if names[0] in self._names else None
-        if imported:
-            path = ".".join((*filter(None, imported.target), *names[1:]))
-            return "" if is_internal(path) else path
-        is_bound = names[0] in self._module.imports or names[0] in self._module.definitions
-        return "" if is_bound or names[0] not in vars(builtins) else ".".join(names)
-
-
-def _arguments(node: ast.expr) -> list[ast.expr]:
-    return [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+        imports = self._module.imports.get(names[0])
+        if imports:
+            return "" if imports[-1].is_internal else ".".join((imports[-1].path, *names[1:]))
+        is_built_in = names[0] in vars(builtins) and names[0] not in self._module.definitions
+        return ".".join(names) if is_built_in else ""

@@ -1,8 +1,10 @@
-"""What counts for a script: what its main guard reaches, or all modules that it may run.
+"""What counts for a script, as one text: what its main guard reaches, or all modules that it may run.
 
-What is reached is followed from the main guard, through everything that is used, to all that counts. This is
-sound where all modules that the script may run are in plain form (`plain.py`) and nothing looks at code
-(`outside.py`). Where one is not, all of them count whole.
+What is reached is followed from the main guard, through everything that is used, to all that counts. Each
+unit has a number, by which others refer to it, in the order in which units are met: so the text says which of
+two equal things is meant, and what refers to each other in a circle, but not where anything stands.
+This is sound where all modules that the script may run are in plain form (`plain.py`) and nothing looks at
+code (`outside.py`). Where one is not, all of them count whole.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from translations_assets.keys.code.link import Depth, Linker, Node, Whole
-from translations_assets.keys.code.modules import Module, Modules, Unit, is_internal
+from translations_assets.keys.code.link import Linker
+from translations_assets.keys.code.modules import Imported, Module, Modules, Unit
+from translations_assets.keys.code.normalise import Normaliser
 from translations_assets.keys.code.plain import not_plain
 from translations_assets.keys.code.syntax import is_for_type_checkers
 
@@ -20,17 +23,17 @@ from translations_assets.keys.code.syntax import is_for_type_checkers
 class Reach:
     """What counts for a script.
 
-    nodes     units, or all modules that it may run as a whole
+    text      what its digest is of
+    units     in the order in which they are met
     modules   modules that run, packages included
-    imports   top-level imports that are needed, as (module, name bound there)
-    external  top-level names of modules from outside the package
+    imports   imports that are needed
     why_whole why modules count as a whole, for people; empty when they are taken apart
     """
 
-    nodes: set[Node] = field(default_factory=set)
-    modules: set[Module] = field(default_factory=set)
-    imports: set[tuple[Module, str]] = field(default_factory=set)
-    external: set[str] = field(default_factory=set)
+    text: list[str]
+    units: list[Unit]
+    modules: set[Module]
+    imports: set[Imported] = field(default_factory=set)
     why_whole: str = ""
 
 
@@ -40,33 +43,38 @@ class Reacher:
     def __init__(self, modules: Modules, linker: Linker) -> None:
         self._modules = modules
         self._linker = linker
-        self._not_plain: dict[Module, str] = {}
-        self._looks: dict[Module, str] = {}
+        self._reasons: dict[tuple[str, Module], str] = {}
 
     def reach(self, script: Module) -> Reach:
         """Everything that counts when a module is run as a script."""
-        modules = self._modules.all_run_by(script)
+        modules = [module for module in self._modules.all_run_by(script) if module.path]
         run = [module for module in modules if module is script or module in self._modules.named_modules]
         looks = self._first(modules, self._looks_at_code) or self._first(run, self._guard_looks)
         why = looks or self._first(modules, self._is_not_plain) or self._patched(modules)
-        return self._whole(modules, "text" if looks else "code", why) if why else self._symbols(script)
+        if not why:
+            return self._follow(script)
+        return Reach(
+            [part for one in modules for part in (one.name, one.source if looks else normal_form(one))],
+            [unit for module in modules for unit in module.units],
+            {*modules},
+            {imported for module in modules for imported in module.everywhere_imported},
+            why,
+        )
 
     def _first(self, modules: Iterable[Module], why: Callable[[Module], str]) -> str:
-        found = ((module, why(module)) for module in modules if module.path)
-        return next((f"{module.name}, {reason}" for module, reason in found if reason), "")
-
-    def _whole(self, modules: Iterable[Module], depth: Depth, why: str) -> Reach:
-        nodes: set[Node] = {Whole(module, depth) for module in modules if module.path}
-        loads = (imported.loads[0] for module in modules for imported in module.everywhere_imported)
-        external = {name.split(".")[0] for name in loads if not is_internal(name)}
-        return Reach(nodes, {*modules}, set(), external, why)
+        """The first of the reasons that `why` gives for modules; it is asked once for each."""
+        for module in modules:
+            asked = why.__name__, module
+            if asked not in self._reasons:
+                self._reasons[asked] = why(module)
+            if reason := self._reasons[asked]:
+                return f"{module.name}, {reason}"
+        return ""
 
     def _is_not_plain(self, module: Module) -> str:
-        if module not in self._not_plain:
-            changed = (name for unit in module.units for name in self._linker.link(unit).patches)
-            patches = (f"it changes {name}" for name in changed if not name.startswith("@"))
-            self._not_plain[module] = not_plain(self._modules, module) or next(patches, "")
-        return self._not_plain[module]
+        changed = (name for unit in module.units for name in self._linker.link(unit).patches)
+        patches = (f"it changes {name}" for name in changed if not name.startswith("@"))
+        return not_plain(self._modules, module) or next(patches, "")
 
     def _patched(self, modules: Sequence[Module]) -> str:
         """What one module changes outside the package and another one takes by name: it may have either."""
@@ -76,16 +84,12 @@ class Reacher:
         }
         for module in modules if patched else ():
             for imported in module.everywhere_imported:
-                if (name := ".".join(filter(None, imported.target))) in patched:
-                    return f"{module.name}, line {imported.node.lineno}: it imports {name}, which is changed"
+                if imported.path in patched:
+                    line = imported.node.lineno
+                    return f"{module.name}, line {line}: it imports {imported.path}, which is changed"
         return ""
 
     def _looks_at_code(self, module: Module) -> str:
-        if module not in self._looks:
-            self._looks[module] = self._find_look(module)
-        return self._looks[module]
-
-    def _find_look(self, module: Module) -> str:
         if module.coding != "utf-8":
             return f"line 1: its text is {module.coding}"
         units = (unit for unit in module.units if not unit.is_guard and not is_for_type_checkers(unit.node))
@@ -98,23 +102,32 @@ class Reacher:
         why = self._linker.link(unit).looks
         return f"line {unit.node.lineno}: {why}" if why else ""
 
-    def _symbols(self, script: Module) -> Reach:
+    def _follow(self, script: Module) -> Reach:
         """What is used, from the main guard on."""
-        reach = Reach()
-        self._add_module(reach, script)
-        waiting: list[Node] = [script.guard] if script.guard else []
-        while waiting:
-            node = waiting.pop()
-            if node not in reach.nodes:
-                reach.nodes.add(node)
-                self._add_module(reach, node.module)
-                linked = self._linker.link(node)
-                waiting += (*linked.nodes, *linked.needs)
-                reach.imports |= linked.found.imports
-                reach.external |= linked.found.external
-                for module in (*linked.found.modules, *(module for module, _ in linked.found.imports)):
-                    self._add_module(reach, module)
+        reach = Reach([], [script.guard] if script.guard else [], {script})
+        numbers = dict.fromkeys(reach.units, "&0")
+        for unit in reach.units:
+            linked = self._linker.link(unit)
+            reach.text.append("unit")
+            for token in linked.tokens:
+                if isinstance(token, str):
+                    reach.text.append(token)
+                    continue
+                if token not in numbers:
+                    numbers[token] = f"&{len(numbers)}"
+                    reach.units.append(token)
+                reach.text.append(numbers[token])
+            reach.imports |= linked.imports
+        reach.modules |= {unit.module for unit in reach.units}
+        for imported in reach.imports:
+            reach.modules.update(self._modules.loaded(imported))
+        for module in [*reach.modules]:
+            reach.modules.update(self._modules.parents(module))
         return reach
 
-    def _add_module(self, reach: Reach, module: Module) -> None:
-        reach.modules |= {module, *self._modules.parents(module)}
+
+def normal_form(module: Module) -> str:
+    """A module as a whole, names as they are written."""
+    normal = Normaliser(module)
+    normal.write("body", module.tree.body)
+    return "\0".join(map(str, normal.tokens))

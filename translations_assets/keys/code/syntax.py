@@ -1,21 +1,18 @@
 """Questions about syntax trees that several modules ask, and Python's scopes, as far as telling local names
 from others takes.
-
-While a statement is walked, every use of a name is written down with its scope; what the name means is known
-only when the walk is over, since a binding may come after the use.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple
+from itertools import chain
+from typing import Literal
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CLOSED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+_CLOSED = (*FUNCTIONS, ast.ClassDef)
 
 _ATTEMPTS = 100
 
@@ -52,11 +49,11 @@ def dotted(node: ast.AST) -> tuple[str, ...]:
     return (node.id, *reversed(attributes)) if isinstance(node, ast.Name) else ()
 
 
-def is_idle(statement: ast.stmt) -> bool:
+def is_idle(node: ast.AST) -> bool:
     """Whether a statement does nothing: `pass`, a docstring, `...`."""
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant)
-    return isinstance(statement, ast.Pass)
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Pass)
 
 
 def is_main_guard(statement: ast.stmt) -> bool:
@@ -73,128 +70,110 @@ def is_for_type_checkers(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and dotted(statement.test)[-1:] == ("TYPE_CHECKING",)
 
 
-def bound_names(node: ast.AST) -> Iterator[str]:
-    """Names that a statement binds in its own scope, repeated for each place that binds them."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        yield node.id
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below a node, in order, without those that hold nothing, such as `Load`."""
+    found: list[ast.AST] = []
+    for name in () if isinstance(node, (ast.Name, ast.Constant)) else node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST) and one._fields]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
+
+
+def hints(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """The type hints of a function."""
+    parameters = [part.annotation for part in children(function.args) if isinstance(part, ast.arg)]
+    return [hint for hint in (*parameters, function.returns) if hint]
+
+
+def in_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes, and all below them that belongs to the same scope, in order."""
+    waiting = [*nodes][::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.Lambda):
+            waiting.append(node.args)
+        elif isinstance(node, ast.comprehension):
+            waiting += [*node.ifs[::-1], node.iter]
+        elif isinstance(node, _CLOSED):
+            waiting += [child for child in children(node) if not isinstance(child, ast.stmt)][::-1]
+        else:
+            waiting += children(node)[::-1]
+
+
+def names_bound_by(node: ast.AST) -> Iterator[str]:
+    """Names that a node binds itself, whatever is below it."""
+    if isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.id
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.split(".")[0]
     else:
         name = getattr(node, "name", None) or getattr(node, "rest", None)  # def, class, except, match
         if isinstance(name, str):
             yield name
-    if not isinstance(node, _CLOSED):
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.comprehension):
-                yield from bound_names(child)
 
 
-class Kind(Enum):
-    """What opened a scope; a lambda counts as a function."""
-
-    MODULE = "module"
-    CLASS = "class"
-    FUNCTION = "function"
-    COMPREHENSION = "comprehension"
+def bound_names(*nodes: ast.AST) -> Iterator[str]:
+    """Names that nodes bind in their scope, repeated for each place that binds them."""
+    return chain.from_iterable(map(names_bound_by, in_scope(nodes)))
 
 
-class Target(NamedTuple):
-    """What an import binds: a module, or an attribute of it (which may be a submodule)."""
-
-    module: str
-    attribute: str | None = None
+Kind = Literal["module", "class", "function", "comprehension"]  # what opened a scope; a lambda is a function
 
 
-@dataclass(eq=False)
 class Scope:
-    """One scope and the names bound in it; parameters are told apart because they are never renamed."""
+    """One scope and the names bound in it; parameters are told apart because they are never renamed.
 
-    kind: Kind
-    parent: Scope | None = None
+    bound    name → number of places that bind it; nothing for the module's own scope
+    imports  name → the import statements that bind it
+    """
 
-    def __post_init__(self) -> None:
-        self.depth: int = self.parent.depth + 1 if self.parent else 0
-        self.parameters: set[str] = set()
-        self.stores: dict[str, int] = {}  # name → number of places that bind it
-        self.imports: dict[str, list[Target]] = {}
-        self.globals: set[str] = set()
-        self.nonlocals: set[str] = set()
-        self.bound_inside: set[str] = set()  # by functions inside that declare the name nonlocal
+    def __init__(
+        self, kind: Kind, parent: Scope | None = None, nodes: Iterable[ast.AST] = (), parameters: str = ""
+    ) -> None:
+        self.kind, self.parent = kind, parent
+        self.depth: int = parent.depth + 1 if parent else 0
+        self.parameters = words(parameters)
+        self.bound = Counter(self.parameters)
+        self.imports: dict[str, list[ast.Import | ast.ImportFrom]] = {}
+        self._globals: set[str] = set()
+        self._nonlocals: set[str] = set()
         self._numbers: dict[str, str] = {}
-
-    def bind(self, name: str) -> None:
-        """Note a place that binds a name."""
-        self.stores[name] = self.stores.get(name, 0) + 1
-
-    def bind_import(self, name: str, target: Target) -> None:
-        """Note an import statement that binds a name."""
-        self.bind(name)
-        self.imports.setdefault(name, []).append(target)
-
-    def declare_nonlocal(self, name: str) -> None:
-        """Note that a name bound here belongs to a function around this one."""
-        self.nonlocals.add(name)
-        around = self.parent
-        while around:
-            around.bound_inside.add(name)
-            around = around.parent
-
-    def nearest_function(self) -> Scope:
-        """The scope that `:=` binds in."""
-        scope = self
-        while scope.kind is Kind.COMPREHENSION and scope.parent:
-            scope = scope.parent
-        return scope
+        for node in in_scope(nodes):
+            if isinstance(node, ast.Global):
+                self._globals.update(node.names)
+            elif isinstance(node, ast.Nonlocal):
+                self._nonlocals.update(node.names)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                for name in bound_names(node):
+                    self.imports.setdefault(name, []).append(node)
+            for name in names_bound_by(node):
+                self.bound[name] += 1
 
     def owner(self, name: str) -> Scope | None:
         """The scope that a name belongs to; None for the module's own and for built-in names."""
-        scope: Scope | None = self
-        while scope and scope.kind is not Kind.MODULE:
-            if scope.kind is not Kind.CLASS or scope is self:  # methods do not see their class's names
-                if name in scope.globals:
+        scope = self
+        while scope.parent:
+            if scope.kind != "class" or scope is self:  # methods do not see their class's names
+                if name in scope._globals:
                     return None
-                if name not in scope.nonlocals and (name in scope.parameters or name in scope.stores):
+                if name in scope.bound and name not in scope._nonlocals:
                     return scope
             scope = scope.parent
         return None
-
-    def imported(self, name: str) -> Target | None:
-        """The import that a function's local name stands for, None when it may stand for something else."""
-        targets = self.imports.get(name, [])
-        others = (
-            name in self.parameters or name in self.bound_inside or len(targets) < self.stores.get(name, 0)
-        )
-        return targets[0] if self.kind is Kind.FUNCTION and not others and len(set(targets)) == 1 else None
 
     def token(self, name: str, store: bool) -> str:
         """What a name of this scope is called in normal form: locals are numbered in order of appearance.
 
         One that is read before it is given a value keeps its name: the message of the error would tell it.
         """
-        if self.kind is Kind.CLASS:
+        if self.kind == "class":
             return f"%class.{name}"
         if name in self.parameters:
             return f"%{self.depth}:{name}"
         number = f"%{self.depth}.{len(self._numbers)}"
         return self._numbers.setdefault(name, number if store else f"{number}:{name}")
-
-
-@dataclass(frozen=True, eq=False)
-class Use:
-    """A name, with the attributes taken from it (`np.random.seed`), where it is read or bound."""
-
-    scope: Scope
-    name: str
-    attributes: tuple[str, ...] = ()
-    store: bool = False
-    hint: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class ImportUse:
-    """A name that an import statement below the top level binds."""
-
-    scope: Scope
-    name: str
-    target: Target
-    line: int
