@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests import marian
 from tests.allowed_skips import ALLOWED_SKIPS
 from tests.session import VARIABLE
 from tests.shared_home import share_home
@@ -42,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as a shell starts what runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)  # else no child hears of it either
     patch.setattr(os, "fsync", lambda descriptor: None)  # else a third of the time of the store's tests
+    marian.start_sooner()
     share_keys()
     share_home()
     config.add_cleanup(patch.undo)

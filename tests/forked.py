@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import pkgutil
+import runpy
 import selectors
 import signal
 import socket
@@ -30,15 +31,30 @@ from tests.shared_home import make_home, share_home
 from tests.shared_keys import compute_keys, share_keys
 from translations_assets import cli
 
+# What runs import, too; some modules of the definitions look at the environment, and are left to each run
+_DEFS = ("captured_output", "endings", "executor", "metadata", "quality", "tables", "webhook")
+_RUNNING = (
+    *("dagster._core.workspace.autodiscovery", "rich.live"),
+    *(f"translations_assets.defs.{name}" for name in _DEFS),
+    *(f"translations_assets.{name}" for name in ("report.facts", "running.engine", "why.plan_forecast")),
+)
 # Program → the function that it calls, and what else is imported beforehand
 PROGRAMS = {
-    "dagster": ("dagster._cli:main", "translations_assets.cli.main", "translations_assets.checks.gates"),
+    "dagster": (
+        "dagster._cli:main",
+        "translations_assets.cli.main",
+        "translations_assets.checks.gates",
+        *_RUNNING,
+    ),
+    # sacremoses alone computes for a third of a second when it is imported
+    "script": ("tests.forked:become_script", "numpy", "requests", "sacremoses", "sentencepiece", "yaml"),
     "translations": (
         "translations_assets.cli.main:main",
         *(f"translations_assets.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
         *(f"translations_assets.{name}" for name in ("generate", "project", "store.open", "why.certain")),
         "translations_assets.checks.gates",
         "translations_assets.runners.local",
+        *_RUNNING,
     ),
 }
 _ROOT = Path(__file__).parents[1]
@@ -63,6 +79,24 @@ def run(
         socket.send_fds(connection, [request], [file.fileno() for file in files])
         code = int(connection.recv(16))
         return subprocess.CompletedProcess([*command], code, _text(output), _text(errors))
+
+
+def run_script(
+    module: str, arguments: Sequence[object], environment: Mapping[str, object], text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m MODULE` here, at most five minutes, with variables besides this process's."""
+    variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+    return run(["script", module, *map(str, arguments)], variables, Path.cwd(), text, 300)
+
+
+def become_script() -> None:
+    """Run the module that the command line names, as `python -m` does, with what PYTHONPATH adds."""
+    module, *arguments = sys.argv[1:]
+    sys.argv = [module, *arguments]
+    sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("sitecustomize")
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def _text(file: IO[bytes]) -> str:
@@ -94,10 +128,11 @@ def _serve(program: str, address: str) -> Callable[[], None]:
     call: Callable[[], None] = getattr(importlib.import_module(module), name)
     for other in others:
         importlib.import_module(other)
-    make_home()
-    share_home()
-    compute_keys(_ROOT / "configs" / "en-eo.demo.yml")
-    share_keys()
+    if program != "script":
+        make_home()
+        share_home()
+        compute_keys(_ROOT / "configs" / "en-eo.demo.yml")
+        share_keys()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:

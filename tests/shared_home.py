@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 from tests.session import new_folder
 from translations_assets import dagster_home
@@ -25,8 +26,25 @@ def make_home() -> None:
     _shared()
 
 
+def _share_migrations() -> None:
+    """From now on each database's migrations are read once a process, and not whenever one is opened."""
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    read, known = ScriptDirectory.from_config, dict[str | None, ScriptDirectory]()
+
+    def from_config(config: Config) -> ScriptDirectory:
+        folder = config.get_main_option("script_location")
+        if folder not in known:
+            known[folder] = read(config)
+        return known[folder]
+
+    patch.object(ScriptDirectory, "from_config", from_config).start()
+
+
 @cache
 def _shared() -> tuple[Path, list[str]]:
+    _share_migrations()
     folder = new_folder()
     dagster_home._renew_config(folder, dagster_home._SHIPPED.read_text(encoding="utf-8"))
     return folder, create_databases(folder)

@@ -89,28 +89,26 @@ class Daemon:
         return list(instance.get_ticks(state.instigator_origin_id, state.selector_id))
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """The tiny pair without its dev set, with a webhook; sensors are on, by the command of docs/runs.md."""
-    place = make_place(tmp_path / "place")
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The tiny pair without its dev set, with a webhook; each test has its config as it is here."""
+    place = make_place(tmp_path_factory.mktemp("notices") / "place")
     path = place.root / "configs" / f"{PARTITION}.yml"
     path.write_text(path.read_text().replace("data/dev.[LANG]", "data/nothing.[LANG]"))
-    monkeypatch.setattr(Answers, "statuses", [])
-    monkeypatch.setattr(Answers, "took", [])
-    with http_server(Answers) as url:
+    with http_server(Answers) as url, pytest.MonkeyPatch.context() as patch:
         for name, value in place.environment.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("TRANSLATIONS_WEBHOOK", f"{url}/{SECRET}\n")
-        monkeypatch.setenv("TRANSLATIONS_PUBLIC_SERVER", "https://dagster.example.org/")
+            patch.setenv(name, value)
+        patch.setenv("TRANSLATIONS_WEBHOOK", f"{url}/{SECRET}\n")
+        patch.setenv("TRANSLATIONS_PUBLIC_SERVER", "https://dagster.example.org/")
         yield place
 
 
-@pytest.fixture
-def workspace(place: Place, tmp_path: Path) -> Iterator[Path]:
-    """The file that names a code server, which runs as long as the test; its log is `server.log`."""
-    port = free_port()
+@pytest.fixture(scope="module")
+def workspace(place: Place) -> Iterator[Path]:
+    """The file that names a code server, which runs as long as these tests; its log is `server.log`."""
+    port, folder = free_port(), place.root.parent
     prepare(place.root / "dagster")
-    with (tmp_path / "server.log").open("w") as log:
+    with (folder / "server.log").open("w") as log:
         module = ("-m", "translations_assets.definitions", "--location-name", "translations-assets")
         server = subprocess.Popen(
             [BIN / "dagster", "api", "grpc", "--host", "127.0.0.1", "--port", str(port), *module],
@@ -120,7 +118,7 @@ def workspace(place: Place, tmp_path: Path) -> Iterator[Path]:
     try:
         wait_for_grpc_server(server, DagsterGrpcClient(port=port, host="127.0.0.1"), [])
         named = {"host": "127.0.0.1", "port": port, "location_name": "translations-assets"}
-        path = tmp_path / "workspace.yaml"
+        path = folder / "workspace.yaml"
         path.write_text(yaml.safe_dump({"load_from": [{"grpc_server": named}]}))
         yield path
     finally:
@@ -128,8 +126,9 @@ def workspace(place: Place, tmp_path: Path) -> Iterator[Path]:
         server.wait(60)
 
 
-@pytest.fixture
-def daemon(place: Place, workspace: Path) -> Iterator[Daemon]:
+@pytest.fixture(scope="module")
+def running(place: Place, workspace: Path) -> Iterator[Daemon]:
+    """The daemon; sensors are on, by the command of docs/runs.md."""
     with (
         DagsterInstance.from_config(str(place.root / "dagster")) as instance,
         WorkspaceProcessContext(instance, WorkspaceFileTarget([str(workspace)])) as context,
@@ -137,9 +136,20 @@ def daemon(place: Place, workspace: Path) -> Iterator[Daemon]:
         switch_on = ("dagster", "sensor", "start", SENSOR, "-w", str(workspace))
         started = place.run(*switch_on, DAGSTER_MODULE_NAME="")
         assert started.returncode == 0, started.stderr
-        daemon = Daemon(context)
-        daemon.tick()  # takes note of what there is
-        yield daemon
+        yield Daemon(context)
+
+
+@pytest.fixture
+def daemon(place: Place, running: Daemon, monkeypatch: pytest.MonkeyPatch) -> Iterator[Daemon]:
+    """The daemon, once it has taken note of what there is."""
+    config = place.root / "configs" / f"{PARTITION}.yml"
+    before = config.read_text()
+    monkeypatch.setattr(Answers, "statuses", [])
+    monkeypatch.setattr(Answers, "took", [])
+    running.tick()
+    Answers.took.clear()
+    yield running
+    config.write_text(before)
 
 
 def typed(place: Place, line: str, *more: str) -> subprocess.CompletedProcess[str]:
@@ -199,7 +209,7 @@ def test_the_address_stands_nowhere(
     for _ in range(4):
         daemon.tick()
     said = capfd.readouterr()
-    errors = [str(tick.error) for tick in daemon.ticks()]
+    errors = [str(tick.error) for tick in daemon.ticks()[:4]]
     assert sum("does not take a notice" in error for error in errors) == 3
     assert SECRET not in "".join([said.out, said.err, caplog.text, *errors])
     files = [path for path in place.root.parent.rglob("*") if path.is_file()]
@@ -221,8 +231,8 @@ def test_the_commands_of_a_gate_do_what_they_say(place: Place, daemon: Daemon) -
 
 
 def test_the_command_for_what_is_lost_makes_it_again(place: Place, daemon: Daemon) -> None:
-    make("train_backwards")
-    record = Project().store.read_run("run-1")
+    make("train_backwards", "run-2")
+    record = Project().store.read_run("run-2")
     assert record is not None
     key, generation = record.uses[BACKWARDS]
     (manifest,) = (place.root / "state" / "store" / "steps").rglob(f"*{key}/{generation}.json")

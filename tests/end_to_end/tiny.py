@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import forked
+from tests.session import once
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.local import LocalStore
 
@@ -217,6 +219,28 @@ def make_split_place(root: Path) -> Place:
         config.replace("  spm-vocab-size: 400", f"  spm-vocab-split: true\n  spm-vocab-size: {SPLIT_SIZE}")
     )
     return Place(root)
+
+
+def remember_keys(place: Place) -> Place:
+    """The place as an earlier command leaves it, which has taken the scripts' code apart.
+
+    Else that is most of what the first process does that is not forked.
+    """
+    shutil.copytree(once("keys", _find_keys) / "keys", place.root / "state" / "keys")
+    return place
+
+
+def _find_keys(folder: Path) -> None:
+    from translations_assets.config.load import load_config
+    from translations_assets.graph.stage import build_graph
+    from translations_assets.keys.key import KeyMaker
+    from translations_assets.settings import repository_root
+    from translations_assets.stages import STAGES
+
+    write_place(folder)
+    keys = KeyMaker(repository_root(), memory=folder / "keys")
+    for step in build_graph(load_config(folder / "configs" / f"{PARTITION}.yml"), STAGES).steps:
+        keys.recipe(step)
 
 
 def write_place(root: Path, language: str = "eo") -> None:

@@ -1,14 +1,13 @@
 """Small corpora on disk, and the scripts run as a person runs them."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from pipeline.common.lines import read_lines, write_lines
+from tests import forked
 
 
 def corpus(path: Path, lines: Sequence[str]) -> Path:
@@ -37,8 +36,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def run_script(name: str, *arguments: object, threads: int = 1) -> "subprocess.CompletedProcess[str]":
+def run_script(name: str, *arguments: object, threads: int = 1) -> CompletedProcess[str]:
     """Run `python -m pipeline.clean.<name>` with the arguments; the exit code is the caller's to check."""
-    command = [sys.executable, "-m", f"pipeline.clean.{name}", *map(str, arguments)]
-    environment = {**os.environ, "TRANSLATIONS_THREADS": str(threads)}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    return forked.run_script(f"pipeline.clean.{name}", arguments, {"TRANSLATIONS_THREADS": threads})

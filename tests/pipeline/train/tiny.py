@@ -4,16 +4,16 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.script import EX_TEMPFAIL
 from pipeline.train.training_pairs import main as make_pairs
 from pipeline.train.vocab import learn
+from tests import forked
 from tests.session import once
 
 CONFIGS = Path("pipeline/train/configs").absolute()
@@ -79,21 +79,13 @@ def write_vocabs(folder: Path) -> tuple[Path, Path]:
 
 def run_script(
     module: str, *args: object, env: Mapping[str, object] | None = None, stdin: str | None = None
-) -> "subprocess.CompletedProcess[str]":
+) -> CompletedProcess[str]:
     """Run a script as the engine would, with two threads and three attempts when Marian itself crashes.
 
     Now and then it does at its end, for having freed something twice; on a busy machine twice in a row.
     """
     for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-m", module, *map(str, args)],
-            env=environment(env),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        done = forked.run_script(module, args, environment(env), stdin)
         if done.returncode != EX_TEMPFAIL or not re.search(r"marian \w+ failed \(status -\d+\)", done.stderr):
             break
     return done
