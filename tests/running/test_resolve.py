@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from tests.running.conftest import write_repository
 from tests.running.random_stores import PARTITION, Case, Place, StepPlan, draw
-from translations_assets.cli.run_steps import rows_of_run
-from translations_assets.cli.runs import Run
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.session import UpstreamMissing
+from translations_assets.runs.run import Run
+from translations_assets.runs.steps import steps_of_run
 
 cases = st.integers(0, 2**32).map(random.Random)
 few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -210,7 +210,7 @@ def test_the_status_of_a_run_is_what_its_record_says(keys: KeyMaker, rng: random
         record = place.store.read_run("run-2")
         assert record is not None
         rows = {
-            row["label"]: row for row in rows_of_run(place.store, Run("run-2", PARTITION, "failed", record))
+            row.label: row for row in steps_of_run(place.store, Run("run-2", PARTITION, "failed", record))
         }
         assert list(rows) == [step.label for step in case.graph.steps]
         for planned in made.steps:
@@ -222,8 +222,8 @@ def test_the_status_of_a_run_is_what_its_record_says(keys: KeyMaker, rng: random
             else:
                 state = "failed" if label in record.failed else "not begun"
                 assert state == "failed" or planned.status != "lost"
-            assert rows[label]["state"] in (state, "lost" if state == "cached" else state)
-            assert bool(rows[label]["why"]) == (state == "failed")
+            assert rows[label].state in (state, "lost" if state == "cached" else state)
+            assert bool(rows[label].why) == (state == "failed")
 
 
 def test_cases_of_all_kinds_are_drawn() -> None:

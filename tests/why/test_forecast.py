@@ -19,8 +19,9 @@ from translations_assets.graph.step import Arg, LocalFile, Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.records.run import Expected
-from translations_assets.running.plan import Plan, PlannedStep, make_plan
+from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.prices import Bill, Prices
+from translations_assets.running.step_state import StepState
 from translations_assets.why.forecast import Forecast, Forecasts
 from translations_assets.why.history import Cost, History, cost_of
 from translations_assets.why.plan_forecast import forecast_plan
@@ -95,7 +96,7 @@ def test_earlier_attempts_count_where_a_step_went_on_from_them(bench: Bench, res
     assert cost_of(made) == Cost(50.0, 150.0)
     graph = demo_graph(a="two")
     step = replace(graph.step("count"), resumable=resumable)
-    plan = Plan((PlannedStep(step, "run", None),))
+    plan = Plan((StepState(step, "run"),))
     forecast = Forecasts(history(bench)).of(plan)[step]
     assert forecast
     assert forecast.cost == (Cost(50.0, 150.0) if resumable else Cost(10.0, 30.0))
@@ -281,7 +282,7 @@ def test_what_was_made_is_billed_by_where_it_was_made(bench: Bench) -> None:
 
 def planned_of(graph: Graph) -> Plan:
     states = {"write-a": "run", "write-b": "run", "join": "maybe", "count": "maybe"}
-    return Plan(tuple(PlannedStep(step, states[step.label], None) for step in graph.steps))  # type: ignore[arg-type]
+    return Plan(tuple(StepState(step, states[step.label]) for step in graph.steps))  # type: ignore[arg-type]
 
 
 def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from translations_assets import settings
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.model_names import RELEASED
 from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import WorkerClass
 from translations_assets.project import Project
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import Record
@@ -27,6 +26,7 @@ from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.registry.read import StoreReader
 from translations_assets.report.evaluations import shown_model
 from translations_assets.running.prices import Prices
+from translations_assets.runs.steps import StepNeeds
 from translations_assets.stages import last_asset
 from translations_assets.training_configs import ReadConfig
 from translations_assets.whole_file import keep_newest, write_whole
@@ -97,13 +97,6 @@ class Pair:
     run: str = ""
     made: Made | None = None
     experiments: int = 0
-
-
-class _Needs(NamedTuple):
-    """On what machine a step runs."""
-
-    stage: str
-    worker: WorkerClass
 
 
 def gather(project: Project) -> list[Pair]:
@@ -244,7 +237,7 @@ class _Reader:
         workers = {label: worker for labels in record.steps.values() for label, worker in labels.items()}
         for label, manifest in manifests.items():
             worker = workers.get(label, "cpu")
-            yield spent_on(_Needs(manifest.provenance.stage, worker), manifest, self._prices)  # type: ignore[arg-type]
+            yield spent_on(StepNeeds(manifest.provenance.stage, worker), manifest, self._prices)
 
 
 def _recipe(parts: KeyParts) -> Recipe:
@@ -262,5 +255,5 @@ def _evaluates(record: RunRecord) -> bool:
 
 
 def _progress(record: RunRecord) -> str:
-    labels = record.labels.keys()
-    return f"{len(labels & record.uses.keys())} of {len(labels)} steps"
+    done, total = record.progress
+    return f"{done} of {total} steps"

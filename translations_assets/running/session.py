@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-import shlex
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
+from translations_assets.records.commands import command, override_words
 from translations_assets.records.manifest import Blob, Manifest, Ref
 from translations_assets.records.run import Expected, RunOptions, RunRecord
 from translations_assets.running.budget import Budget
@@ -140,8 +140,7 @@ class Session:
         session.command("train", "--target", "export") == "translations train en-lt --target export --set=…"
         """
         verb, *others = words
-        overrides = RunOptions(overrides=self.options.overrides).words()
-        return shlex.join(["translations", verb, self.partition, *others, *overrides])
+        return command(verb, self.partition, *others, *override_words(self.options))
 
     def result(self, step: Step) -> Result | None:
         """The result that the step has in this run, None while it has none."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets.graph.step import Step
 from translations_assets.records.run import Expected
-from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.running.plan import Plan
 from translations_assets.running.prices import HOUR, Bill, Prices, class_of
+from translations_assets.running.step_state import StepState
 from translations_assets.why.costs import Spent
 from translations_assets.why.estimates import Estimates
 from translations_assets.why.forecast import Forecast, Forecasts
@@ -38,7 +39,7 @@ class Outlook:
     most_bill: Bill = field(default_factory=Bill)
     disk: float = 0.0
 
-    def add(self, planned: PlannedStep, forecast: Forecast | None, bill: Bill) -> None:
+    def add(self, planned: StepState, forecast: Forecast | None, bill: Bill) -> None:
         """Count a step."""
         self.steps += 1
         if forecast is None:
