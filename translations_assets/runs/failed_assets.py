@@ -1,4 +1,4 @@
-"""Why assets of a run failed, as metadata of Dagster's failures: written by the asset, read from the log."""
+"""Causes of the failures of assets, as metadata of Dagster's failures: written by the asset, read from the log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FailedAsset:
     gates: Sequence[str] = ()
 
     def metadata(self) -> dict[str, dg.MetadataValue]:
-        """What the failure carries besides its text."""
+        """The cause and the gates as Dagster notes them with the failure."""
         return {
             **({CAUSE: dg.MetadataValue.text(self.cause)} if self.cause else {}),
             **({GATE: dg.MetadataValue.text(" ".join(self.gates))} if self.gates else {}),

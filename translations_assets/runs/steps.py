@@ -1,4 +1,4 @@
-"""How far the steps of a run or of a partition are, and from where interrupted ones go on."""
+"""Progress of the steps of a run or of a partition, and the points from which interrupted ones resume."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _POLL_SECONDS = 0.2
 
 
 class StepNeeds(NamedTuple):
-    """What a step needs of a machine: see `prices.Needs`."""
+    """The needs of a step for a machine: see `prices.Needs`."""
 
     stage: str
     worker: Any
@@ -40,7 +40,7 @@ class StepNeeds(NamedTuple):
 
 @dataclass(frozen=True)
 class StepProgress:
-    """How far a step is.
+    """The progress of a step.
 
     worker    its worker class; "" where nothing says
     manifest  of its result
@@ -62,7 +62,7 @@ class StepProgress:
 
     @property
     def needs(self) -> StepNeeds:
-        """What it needs of a machine."""
+        """Its needs for a machine."""
         return StepNeeds(self.stage, self.worker)
 
 
