@@ -1,4 +1,4 @@
-"""Causes of the failures of assets, as metadata of Dagster's failures: written by the asset, read from the log."""
+"""Causes of the failures of assets, in the metadata of Dagster's failures: written and read here."""
 
 from __future__ import annotations
 
