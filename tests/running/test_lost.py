@@ -38,10 +38,10 @@ def make(bench: Bench, run: str = "run-1", *, publish: bool = True, end: bool = 
     """Make everything, with the refs and the record of a run; `count` cannot be repeated."""
     session = bench.session(run=run)
     bench.run(session)
-    session.write_down()
+    session.record.write()
     if publish:
         for stage in session.graph.stages:
-            session.publish(stage)
+            session.results.publish(stage)
     if end:
         session.end()
 

@@ -117,7 +117,7 @@ def training(after: str, seed: int) -> Graph:
 def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
     session = bench.session(training("50u", 1))
     bench.run(session)
-    session.publish("train")
+    session.results.publish("train")
     used(bench, "train", seconds=10.0)
     assert costs(bench, training("50u", 2)) == {"train": Cost(10.0)}
     assert costs(bench, training("100000u", 1)) == {"train": None}
@@ -143,7 +143,7 @@ def test_a_new_training_takes_what_one_with_its_options_took(bench: Bench) -> No
     """Of several new ones each; where there is none like it, nothing is known."""
     session = bench.session(trainings(1, short="50u", long="100000u"))
     bench.run(session)
-    session.publish("train")
+    session.results.publish("train")
     used(bench, "short", seconds=10.0)
     used(bench, "long", seconds=5000.0)
     found = costs(bench, trainings(2, x="50u", y="9000u", z="100000u"))
@@ -182,7 +182,7 @@ def test_time_and_disk_grow_with_the_text_that_is_read(bench: Bench) -> None:
     session = bench.session(small)
     bench.run(session)
     for name in small.stages:
-        session.publish(name)
+        session.results.publish(name)
     used(bench, "clean", seconds=10.0, disk=1000)
     used(bench, "first", seconds=20.0, cpu_seconds=30.0, disk=500)
     bench.runner.contents |= {"text": b"y" * 1000}
@@ -202,7 +202,7 @@ def test_what_a_script_takes_without_text_is_known_from_texts_of_two_sizes(bench
         session = bench.session(chain(word), run=f"run-{number}")
         bench.run(session)
         for name in session.graph.stages:
-            session.publish(name)
+            session.results.publish(name)
         used(bench, "clean", seconds=took, cpu_seconds=3 * took, gpus=2)
         used(bench, "first", seconds=took)
     bench.runner.contents |= {"text": b"x" * 6000}
@@ -221,7 +221,7 @@ def test_a_text_of_unknown_size_takes_what_the_last_one_took(bench: Bench) -> No
     small = chain("small")
     session = bench.session(small)
     bench.run(session)
-    session.publish("clean")
+    session.results.publish("clean")
     used(bench, "clean", seconds=10.0, text=100)
     store = bench.store
     assert isinstance(store, MemoryStore)
@@ -247,7 +247,7 @@ def test_files_of_ones_own_count_by_their_size(bench: Bench, tmp_path: Path) -> 
     path.write_bytes(b"x" * 10)
     session = bench.session(imported(path))
     bench.run(session)
-    session.publish("texts")
+    session.results.publish("texts")
     used(bench, "import", seconds=10.0)
     path.write_bytes(b"x" * 35)
     assert costs(bench, imported(path)) == {"import": Cost(35.0)}

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
-    from translations_assets.running.session import Result, Session
+    from translations_assets.running.run_results import Result
+    from translations_assets.running.session import Session
     from translations_assets.training_configs import ReadConfig
     from translations_assets.why.plan_forecast import PlanForecast
 
@@ -249,9 +250,9 @@ def results_of(session: Session, steps: Sequence[Step]) -> list[Result]:
 
     Raises UpstreamMissing when a step has none.
     """
-    session.need(steps)
+    session.results.need(steps)
     print_warnings(session)
-    return [session.result_of(step) for step in steps]
+    return [session.results.result_of(step) for step in steps]
 
 
 def copy_blob(store: Store, blob: Blob, target: Path) -> None:
@@ -284,5 +285,5 @@ def print_notes(read: ReadConfig) -> None:
 
 def print_warnings(session: Session) -> None:
     """Print what people should know of the results that a session has found."""
-    for warning in dict.fromkeys(session.warnings):
+    for warning in dict.fromkeys(session.results.warnings):
         print_note(warning)

@@ -79,8 +79,8 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
             observe_recipes(context.instance, session, session.keys, assets)
         if not session.expected:  # `translations train` has made one with its plan
             session.expected = _forecast(session)
-        session.keep_alive()
-        for warning in session.warnings:
+        session.record.keep_alive()
+        for warning in session.results.warnings:
             log.warning(warning)
     except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
         log.warning("The run of %s cannot begin: %s", partition, error)
