@@ -79,7 +79,7 @@ def fill(store: Store, config: Path, code: Path) -> int:
     session = Session("run-1", config.stem, SPACE, lambda: values, graph, store, KeyMaker(code))
     for name, steps in graph.stages.items():
         engine.run(session, steps, threading.Event(), lambda event: None)
-        session.publish(name)
+        session.results.publish(name)
     session.end()
     return len(graph.steps)
 

@@ -197,7 +197,7 @@ def remember_earlier_run(store: BucketStore, steps: int) -> None:
     """A run of another training config, whose artifacts the steps are compared with."""
     session = new_session("run-0", store, CONFIG.format(**EARLIER), steps)
     Engine(store, MadeUpRunner()).run(session, session.graph.steps, threading.Event(), lambda event: None)
-    session.publish(STAGE)
+    session.results.publish(STAGE)
     session.end()
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from translations_assets.settings import state_folder
 from translations_assets.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from dagster import DagsterInstance
     from sqlalchemy.exc import OperationalError
 
 _logger = logging.getLogger(__name__)
@@ -101,11 +104,30 @@ def _create_databases(folder: Path) -> list[str]:
             instance.all_asset_keys()
             instance.all_instigator_state()
     except OperationalError as error:
-        raise unusable(folder, error) from error
+        raise _unusable(folder, error) from error
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.db") if _is_shared(path))
 
 
-def unusable(folder: Path, error: OperationalError) -> TranslationsError:
+@contextmanager
+def open_instance() -> Iterator[DagsterInstance]:
+    """The instance in Dagster's home. Raises TranslationsError when its databases cannot be used."""
+    from dagster import DagsterInstance
+    from sqlalchemy.exc import OperationalError
+
+    prepare(home())
+    try:
+        with DagsterInstance.from_config(str(home())) as instance:
+            yield instance
+    except OperationalError as error:
+        raise _unusable(home(), error) from error
+
+
+def has_instance() -> bool:
+    """True if there is an instance, so that none is made, and Dagster is not imported in vain."""
+    return (home() / "dagster.yaml").exists()
+
+
+def _unusable(folder: Path, error: OperationalError) -> TranslationsError:
     """Make the error for a database of Dagster that cannot be read or written (a full disk, above all)."""
     return TranslationsError(
         f"Dagster's databases in {folder} cannot be used: {error.orig}. "

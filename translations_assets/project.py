@@ -246,8 +246,8 @@ class Project:
             stages=stages,
             changed=graph.changed_stages(self._as_written(read)) if options.overrides else (),
             notes=read.notes,
-            warnings=warnings,
         )
+        session.results.warnings += warnings
         session.budget = self._budget(session)
         return session
 

@@ -23,7 +23,8 @@ from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.part_sizes import parts_of
-from translations_assets.running import engine, session
+from translations_assets.running import engine, record_writer
+from translations_assets.running.session import Session
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.bucket.store import BucketStore
@@ -179,9 +180,9 @@ def simulate(pair: Pair, deployment: Deployment, rates: Rates, conditions: Condi
             # Nobody cancels it, so nobody looks; nobody else sees whether it lives.
             with (
                 mock.patch.object(engine, "LOOK_SECONDS", NEVER),
-                mock.patch.object(session, "HEARTBEAT_SECONDS", NEVER),
+                mock.patch.object(record_writer, "HEARTBEAT_SECONDS", NEVER),
             ):
-                going = session.Session(
+                going = Session(
                     f"run-{runs}", PARTITION, SPACE, lambda: config, graph, store, keys, clock=clock
                 )
                 work = engine.Engine(store, cluster, clock=clock)

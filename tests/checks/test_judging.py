@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from tests.checks import numbers
 from tests.stages.configs import FULL, graph
 from translations_assets.checks import models, text, vocabularies
-from translations_assets.checks.gates import GATES, examine
+from translations_assets.checks.gates import GATES, Gate, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
 from translations_assets.config import gates
 from translations_assets.config.load import parse_config
 from translations_assets.errors import FailedStep, StepFailed, TranslationsError
 from translations_assets.records.run import RunOptions
-from translations_assets.running.session import UpstreamMissing
+from translations_assets.running.run_results import UpstreamMissing
 
 
 def of(document: Any, stage: str = "check_merge_corpus") -> Any:
@@ -446,6 +446,15 @@ def test_each_gate_has_its_section_and_the_other_way_round() -> None:
     assert len({(gate.stage, gate.name) for gate in GATES}) == len(GATES)
 
 
+@pytest.mark.parametrize("gate", GATES, ids=lambda gate: f"{gate.stage} {gate.name}")
+def test_a_gate_judges_by_the_thresholds_of_its_section(gate: Gate) -> None:
+    judge = gate.judge.func if isinstance(gate.judge, partial) else gate.judge
+    expected = get_type_hints(judge)["thresholds"]
+    section = gates.Checks.model_fields[gate.identifier].annotation
+    assert isinstance(section, type)
+    assert issubclass(section, expected)
+
+
 def test_gates_of_what_costs_most_to_build_upon_stop_a_run() -> None:
     trained = ("train_backwards", "train_teacher", "train_student", "finetune_student")
     translated = ("train_teacher", "translate_mono_trg", "translate_corpus", "translate_mono_src", "cefilter")
@@ -472,8 +481,7 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
         config=parse_config(FULL, "config.yml"),
         graph=graph(FULL),
         options=RunOptions(),
-        need=lambda steps: None,
-        result_of=lambda step: fetched,
+        results=SimpleNamespace(need=lambda steps: None, result_of=lambda step: fetched),
     )
     errors = {"check_train_teacher": error}
     found = {gate.name: examine(session, gate, errors) for gate in GATES if gate.stage == "train_teacher"}
@@ -494,8 +502,10 @@ def test_what_cleaning_tells_is_read_where_there_are_statistics() -> None:
         config=parse_config(FULL, "config.yml"),
         graph=graph(FULL),
         options=RunOptions(),
-        need=lambda steps: None,
-        result_of=lambda step: SimpleNamespace(outputs={name: name for name in step.outputs}),
+        results=SimpleNamespace(
+            need=lambda steps: None,
+            result_of=lambda step: SimpleNamespace(outputs={name: name for name in step.outputs}),
+        ),
         store=SimpleNamespace(read_blob=lambda name: json.dumps({"stats.json": stats}[name])),
     )
     gate = next(gate for gate in GATES if (gate.name, gate.stage) == ("identification", "clean_corpus"))

@@ -88,5 +88,5 @@ def make(
             project.engine.run(session, session.graph.stages[stage], threading.Event(), lambda event: None)
         except StepFailed:
             break
-        session.publish(stage)
+        session.results.publish(stage)
     project.end_sessions(run)

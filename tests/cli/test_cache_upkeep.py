@@ -30,8 +30,8 @@ def blob_of(root: Path, name: str) -> Path:
     """The file of one of the vocabulary's outputs."""
     session = Project().session("test", PARTITION)
     step = session.graph.step(VOCAB)
-    session.need([step])
-    result = session.result(step)
+    session.results.need([step])
+    result = session.results.result(step)
     assert result is not None
     digest = result.outputs[name].digest
     return root / "blobs" / digest[:2] / digest

@@ -119,8 +119,8 @@ def test_a_resumed_training_writes_nowhere_else(
     session = Project().session("test", PARTITION)
     step = session.graph.step("train-backwards-en-eo")
     make(step.stage)
-    session.need(list(step.upstream()))
-    key = session.keys.parts(step, session.inputs(step)).digest
+    session.results.need(list(step.upstream()))
+    key = session.keys.parts(step, session.results.inputs(step)).digest
     store.add_checkpoint(key, 2, "000001-update-000000020", checkpoint_set(tmp_path / "set", "a"))
     sets = store.root / "checkpoints" / key / "2"  # the next generation
     (sets / "000001-update-000000020").rename(sets / name)

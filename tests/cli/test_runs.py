@@ -18,12 +18,12 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli import logs, runs_train
-from translations_assets.cli.run_steps import interrupted
 from translations_assets.dagster_home import prepare
 from translations_assets.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
 from translations_assets.running.reading import is_read
+from translations_assets.runs.steps import interrupted
 
 VOCAB = "train-vocab-en-eo"
 FIRST, SECOND = "11111111-0000-4000-8000-000000000000", "11112222-0000-4000-8000-000000000000"
@@ -187,7 +187,7 @@ def test_cancel_waits_for_the_last_words_of_a_run(
             assert run is not None
             instance.report_run_canceled(run)
 
-    monkeypatch.setattr("translations_assets.cli.runs.time.sleep", last_words)
+    monkeypatch.setattr("translations_assets.runs.known.time.sleep", last_words)
     assert "cancelled. 1 finished step is kept." in command("cancel", FIRST).out
 
 

@@ -42,8 +42,10 @@ def in_store(place: Place) -> Mapping[str, Curve]:
     session = project.session("reading", PARTITION)
     found: dict[str, Curve] = {}
     for label in TRAINED:
-        session.need([step := session.graph.step(label)])
-        points = json.loads(project.store.read_blob(session.result_of(step).outputs["metrics.json"]))["curve"]
+        session.results.need([step := session.graph.step(label)])
+        points = json.loads(project.store.read_blob(session.results.result_of(step).outputs["metrics.json"]))[
+            "curve"
+        ]
         found[label] = curve_of(points)
     return found
 

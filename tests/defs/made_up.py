@@ -27,7 +27,8 @@ from dagster._core.definitions.data_version import CachingStaleStatusResolver, S
 from dagster._core.loader import LoadingContextForTest
 
 from tests.defs.runner import MadeUpRunner
-from translations_assets.cli.runs import get_run, missed_gates, next_steps
+from translations_assets.cli.common import known_runs
+from translations_assets.cli.runs_end import gates_missed, next_steps
 from translations_assets.cli.runs_train import launch
 from translations_assets.definitions import defs
 from translations_assets.defs import recipes
@@ -64,8 +65,8 @@ def run(partition: str, options: RunOptions, target: str | None = None) -> dict[
     evaluations = [entry.get_dagster_event().asset_check_evaluation_data for entry in checked]
     return {
         "status": ended.status.value,
-        "missed": missed_gates(ended.run_id),
-        "next": [] if ended.is_success else [*next_steps(get_run(ended.run_id))],
+        "missed": gates_missed(ended.run_id),
+        "next": [] if ended.is_success else [*next_steps(known_runs().get(ended.run_id))],
         "made": sorted({entry.asset_key.to_user_string() for entry in map(_event, made) if entry.asset_key}),
         "checks": {
             f"{found.asset_key.to_user_string()} {found.check_name}": {

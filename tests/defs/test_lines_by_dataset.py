@@ -13,7 +13,7 @@ from translations_assets.defs.metadata import lines_by_dataset
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.running.events import StepResult
-from translations_assets.running.session import Result
+from translations_assets.running.run_results import Result
 
 
 class KnownResults:
@@ -21,6 +21,7 @@ class KnownResults:
 
     def __init__(self) -> None:
         self.outputs: dict[Step, dict[str, Blob]] = {}
+        self.results = self
 
     def result(self, step: Step) -> Result | None:
         return Result("", 1, self.outputs[step]) if step in self.outputs else None

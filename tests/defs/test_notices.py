@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import dagster as dg
@@ -24,12 +23,15 @@ from tests.http_server import http_server
 from translations_assets.cli.common import overrides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.definitions import defs
-from translations_assets.defs import ended, notices
+from translations_assets.defs import notices
 from translations_assets.defs.endings import ToldDelay, ToldFailure, failure_of
 from translations_assets.defs.webhook import Webhook
 from translations_assets.errors import FailedStep, StepFailed, StoreError
 from translations_assets.project import Project
 from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.runs import instance
+from translations_assets.runs.ended import EndedRun
+from translations_assets.runs.run import Run
 from translations_assets.server import PARTITION_TAG
 
 RUN = "12345678-0000-4000-8000-000000000000"
@@ -71,7 +73,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Ser
     for name, value in make_place(tmp_path / "place").environment.items():
         if name.startswith("TRANSLATIONS_"):
             monkeypatch.setenv(name, value)
-    monkeypatch.setattr(ended, "PROJECT", Project())
+    monkeypatch.setattr(notices, "PROJECT", Project())
     monkeypatch.setattr(notices, "WEBHOOK", Webhook())
     monkeypatch.setattr(Server, "got", [])
     monkeypatch.setattr(Server, "status", 200)
@@ -253,7 +255,7 @@ def test_what_a_run_has_spent_of_its_budget_is_said_and_why_it_stopped(
 ) -> None:
     (tmp_path / "deployment.yml").write_text("costs: {currency: EUR, worker-classes: {cpu: {price: 1}}}\n")
     monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(tmp_path / "deployment.yml"))
-    monkeypatch.setattr(ended, "PROJECT", Project())
+    monkeypatch.setattr(notices, "PROJECT", Project())
     why, options = "not begun: the run's budget of 0.01 EUR is spent: 2.13 EUR", RunOptions(budget=0.01)
     remember(options=options, spent=2.131, failed={LABEL: why})
     tell(FAILURE, error=failure_of(StepFailed([FailedStep(LABEL, why, unpaid=True)])))
@@ -315,7 +317,7 @@ def test_a_run_of_a_cluster_goes_on_by_its_server(
     monkeypatch.setenv("TRANSLATIONS_DEPLOYMENT", str(example))
     project = Project()
     project.__dict__["store"] = store
-    monkeypatch.setattr(ended, "PROJECT", project)
+    monkeypatch.setattr(notices, "PROJECT", project)
     tell(FAILURE)
     command = server.got[0].split("`")[1]
     assert command.startswith(f"translations train {PARTITION} ")
@@ -324,7 +326,7 @@ def test_a_run_of_a_cluster_goes_on_by_its_server(
 
 def test_a_run_of_no_stages_offers_no_command(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     """`rerun` of a report's run would train."""
-    monkeypatch.setattr(ended, "stages_of", lambda instance, run: [])
+    monkeypatch.setattr(instance, "stages_of", lambda instance, run: [])
     tell(FAILURE, error=failure_of(StoreError("The store is full.")))
     tell(SUCCESS)
     assert "`" not in "".join(server.got)
@@ -338,14 +340,14 @@ def test_a_store_that_is_away_keeps_no_notice_back(
 
     project = Project()
     monkeypatch.setattr(project.store, "read_run", away)
-    monkeypatch.setattr(ended, "PROJECT", project)
+    monkeypatch.setattr(notices, "PROJECT", project)
     tell(FAILURE, error=STEPS)
     assert server.got[0].splitlines()[1] == "The step failed: no room"
 
 
 def test_many_and_long_reasons_are_cut(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     reasons = ["x" * 700, "short", "third", "fourth", "fifth"]
-    monkeypatch.setattr(ended.EndedRun, "reasons", lambda self: iter(reasons))
+    monkeypatch.setattr(EndedRun, "reasons", lambda self: iter(reasons))
     tell(FAILURE)
     assert server.got[0].splitlines()[1:5] == ["x" * 600 + " …", "short", "third", "and 2 more"]
 
@@ -378,12 +380,9 @@ def test_a_notice_is_kept_for_a_day_from_the_runs_end(
 ) -> None:
     """In hours ago; a training of three days that has just ended is no old one."""
     now = time.time()
-    record = SimpleNamespace(
-        start_time=now - 3600 * began, end_time=None if ended_at is None else now - 3600 * ended_at
-    )
-    instance: Any = SimpleNamespace(get_run_record_by_id=lambda run: record)
-    run: Any = SimpleNamespace(run_id=RUN)
-    assert notices._is_old(instance, run) is lost
+    end = None if ended_at is None else now - 3600 * ended_at
+    run = Run(RUN, PARTITION, "failed", RunRecord(), started=now - 3600 * began, ended=end)
+    assert notices._is_old(run) is lost
 
 
 def test_nothing_is_sent_unasked(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:

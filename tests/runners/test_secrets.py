@@ -117,7 +117,7 @@ def test_a_secret_stands_in_nothing_that_a_run_leaves(
         return session
 
     session = run_all("run-1", "tell")
-    named, unnamed = (session.result(session.graph.step(label)) for label in LABELS)
+    named, unnamed = (session.results.result(session.graph.step(label)) for label in LABELS)
     assert named is not None
     assert unnamed is not None
     assert store.read_blob(named.outputs["text.txt"]).decode() == TOLD

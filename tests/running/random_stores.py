@@ -166,13 +166,13 @@ class Place:
         session = self.session(FIRST, graph)
         steps = [one for one in graph.steps if one.stage in self.case.made]
         self.run(session, steps, self.runner())
-        session.write_down()
+        session.record.write()
         for stage in self.case.published:
-            session.publish(stage)
+            session.results.publish(stage)
         if self.case.ended:
             session.end()
         for one in steps:
-            result = session.result(one)
+            result = session.results.result(one)
             assert result is not None
             assert result.manifest is not None
             self.manifests[one.label] = result.manifest

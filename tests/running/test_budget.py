@@ -205,7 +205,7 @@ def test_a_run_with_a_hard_budget_is_cancelled_as_any_other(bench: Bench) -> Non
 
 
 def test_attempts_that_fail_are_paid_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("translations_assets.running.engine.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("translations_assets.running.attempts.RETRY_SECONDS", 0.0)
     bench.clock = clock = Later()
     session = bench.session(demo_graph(), clock=clock)
     session.budget = budget(15)
@@ -227,7 +227,7 @@ def test_a_run_in_place_of_a_lost_one_has_what_is_left(bench: Bench) -> None:
     step = demo_graph().step("count")
     assert lost.budget.begin(step, {}) == ""
     lost.budget.start(step, lost.clock.monotonic() - HOUR)  # the run was lost while it ran
-    lost.write_down()
+    lost.record.write()
     session.take_over_budget()
     assert session.budget.spent == pytest.approx(10, abs=0.1)
 

@@ -10,12 +10,12 @@ import pytest
 from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, graph_of, one_stage
 from tests.virtual_clock import VirtualClock
 from translations_assets.errors import StepFailed
-from translations_assets.running import engine as engine_module
+from translations_assets.running import attempts
 from translations_assets.running.events import Retry
 from translations_assets.running.failure import LOG_LINES
 from translations_assets.running.job import Outcome
+from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.runner import Submission
-from translations_assets.running.session import UpstreamMissing
 from translations_assets.running.tasks import Wake, Work, pause
 
 FAILED = Outcome("failed", message="pipeline.demo.write ended with exit code 1", log_tail="first\nlast")
@@ -66,7 +66,7 @@ def test_a_job_is_the_step_with_its_inputs(bench: Bench) -> None:
     session = bench.session()
     bench.run(session)
     job = next(job for job in bench.runner.jobs if job.label == "join")
-    written = session.result(session.graph.step("write-a"))
+    written = session.results.result(session.graph.step("write-a"))
     assert written is not None
     assert job.script == "pipeline.demo.join"
     assert job.command[-2:] == ("--output", "out")
@@ -116,12 +116,12 @@ def test_an_upstream_stage_that_was_never_made_stops_before_anything_runs(bench:
 def test_a_result_of_a_ref_does_not_stand_in_for_a_step_that_is_to_run(bench: Bench) -> None:
     old = bench.session(demo_graph(a="old"))
     bench.run(old, "texts")
-    old.publish("texts")
+    old.results.publish("texts")
     session = bench.session(demo_graph(a="new"), "run-2")
-    session.need([session.graph.step("write-a")])
+    session.results.need([session.graph.step("write-a")])
     bench.run(session, "texts", "join")
     job = bench.runner.jobs[-1]
-    new = session.result(session.graph.step("write-a"))
+    new = session.results.result(session.graph.step("write-a"))
     assert new is not None
     assert (job.label, job.inputs["texts/0/text.txt"]) == ("join", new.outputs["text.txt"])
     assert new.manifest is not None
@@ -192,7 +192,7 @@ def test_attempts_of_later_runs_are_numbered_on(bench: Bench) -> None:
 
 
 def test_a_temporary_failure_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.001)
     bench.runner.ends["write-a"] = [TEMPORARY, TEMPORARY]
     bench.make()
     assert [job.attempt for job in bench.runner.jobs if job.label == "write-a"] == [1, 2, 3]
@@ -204,7 +204,7 @@ def test_a_temporary_failure_is_tried_again(bench: Bench, monkeypatch: pytest.Mo
 def test_another_attempt_is_told_with_the_scripts_own_error(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.001)
     log = "reading\nerror: no answer\nerror: the network is away\nConnect this machine."
     bench.runner.ends["write-a"] = [Outcome("temporary", message="exit code 75", log_tail=log)]
     bench.make("texts")
@@ -213,7 +213,7 @@ def test_another_attempt_is_told_with_the_scripts_own_error(
 
 
 def test_temporary_failures_end_with_the_last_attempt(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.001)
     bench.runner.ends["write-a"] = [TEMPORARY] * 9
     with pytest.raises(StepFailed, match="write-a failed: the worker was killed"):
         bench.make("texts")
@@ -249,7 +249,7 @@ class Slow(FakeRunner):
 
 
 def test_pauses_between_attempts_grow(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 3.0)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 3.0)
     bench.clock = clock = VirtualClock()
     bench.runner = slow = Slow(clock)
     slow.ends["write-a"] = [TEMPORARY] * 3

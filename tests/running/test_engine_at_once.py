@@ -184,5 +184,5 @@ def test_a_long_chain(bench: Bench) -> None:
     bench.run(session)
     assert bench.runner.ran == [f"link-{number}" for number in range(300)]
     later: Session = replace(session, run="run-2")
-    later.need([later.graph.step("link-299")])
-    assert later.result(later.graph.step("link-299")) is not None
+    later.results.need([later.graph.step("link-299")])
+    assert later.results.result(later.graph.step("link-299")) is not None

@@ -24,6 +24,7 @@ from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import RunOptions
+from translations_assets.running import attempts as attempts_module
 from translations_assets.running import engine as engine_module
 from translations_assets.running import tasks
 from translations_assets.running.engine import Engine
@@ -101,7 +102,7 @@ def test_a_missing_file_is_the_failure_of_the_step_that_reads_it(bench: Bench) -
 def test_what_may_pass_for_a_runner_is_worth_another_attempt(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, error: type[TranslationsError]
 ) -> None:
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(attempts_module, "RETRY_SECONDS", 0.001)
     monkeypatch.setattr(tasks, "FIRST_PAUSE", 0.001)
     run, errors = bench.runner.run, [error("It did not answer.")]
 
@@ -219,7 +220,7 @@ def test_a_lost_result_is_left_alone_when_everything_made_from_it_is_whole(bench
     bench.lose("count")
     session = bench.session(graph_of(with_report()), "run-2")
     assert all(result.cached for result in bench.run(session))
-    assert session.warnings == [
+    assert session.results.warnings == [
         "count is lost (number.txt is missing from the store or damaged); everything made from it is whole."
     ]
     bench.lose("report")
@@ -244,7 +245,7 @@ def test_damage_that_only_the_worker_sees_is_named_and_mended_by_the_next_run(
     bench.store = LocalStore(tmp_path / "store")
     session = bench.session()
     bench.run(session, "texts")
-    written = session.result(session.graph.step("write-a"))
+    written = session.results.result(session.graph.step("write-a"))
     assert written is not None
     digest = written.outputs["text.txt"].digest
     path = next((tmp_path / "store" / "blobs").rglob(digest))
@@ -299,7 +300,7 @@ def test_cancelled_before_it_begins(bench: Bench) -> None:
 
 
 def test_cancelling_ends_a_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 600.0)
+    monkeypatch.setattr(attempts_module, "RETRY_SECONDS", 600.0)
     bench.runner.ends["write-a"] = [TEMPORARY] * 3
     session = bench.session(graph_of(one_stage({"write-a": "one"})))
 

@@ -15,12 +15,12 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
 from translations_assets.running.resolve import Resolver
-from translations_assets.running.session import Session
+from translations_assets.running.run_results import RunResults
 
 FUNCTIONS = [
     *(build_graph, placed, Graph.step_closure),
     *(KeyMaker.parts, CodeBase.fingerprint),
-    *(make_plan, Resolver.resolve, Session.need, Engine.run),
+    *(make_plan, Resolver.resolve, RunResults.need, Engine.run),
 ]
 
 
@@ -38,7 +38,7 @@ def test_an_example_is_true(function: object, bench: Bench, capsys: pytest.Captu
         "engine": Engine(bench.store, bench.runner),
         "cancel": bench.cancel,
         "listener": bench.events.append,
-        "resolver": session.resolver(),
+        "resolver": session.results.resolver(),
         "code": CodeBase(bench.root),
     }
     (example,) = doctest.DocTestFinder(recurse=False).find(function, "example", globs=names)

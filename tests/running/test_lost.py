@@ -18,7 +18,8 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.job import Outcome
-from translations_assets.running.plan import PlannedStep, make_plan
+from translations_assets.running.plan import make_plan
+from translations_assets.running.step_state import StepState
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 
@@ -37,10 +38,10 @@ def make(bench: Bench, run: str = "run-1", *, publish: bool = True, end: bool = 
     """Make everything, with the refs and the record of a run; `count` cannot be repeated."""
     session = bench.session(run=run)
     bench.run(session)
-    session.write_down()
+    session.record.write()
     if publish:
         for stage in session.graph.stages:
-            session.publish(stage)
+            session.results.publish(stage)
     if end:
         session.end()
 
@@ -55,7 +56,7 @@ def delete(store: LocalStore, label: str) -> None:
     store.manifest_file(manifest_of(store, label).key, 1).unlink()
 
 
-def planned(bench: Bench, partitions: tuple[str, ...] = PARTITIONS, repair: bool = False) -> PlannedStep:
+def planned(bench: Bench, partitions: tuple[str, ...] = PARTITIONS, repair: bool = False) -> StepState:
     """What is planned for `count`."""
     steps = demo_graph().steps
     return make_plan(steps, KeyMaker(bench.root), bench.store, repair=repair, partitions=partitions).steps[-1]

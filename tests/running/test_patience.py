@@ -10,8 +10,8 @@ from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, graph_of, one_stage
 from translations_assets.errors import Cancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
+from translations_assets.running import attempts, tasks
 from translations_assets.running import engine as engine_module
-from translations_assets.running import tasks
 from translations_assets.running.events import Retry, StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.tasks import when_reachable
@@ -120,7 +120,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses of a millisecond."""
     monkeypatch.setattr(tasks, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(tasks, "LAST_PAUSE", 0.001)
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.001)
 
 
 @pytest.mark.usefixtures("quick")
@@ -131,7 +131,7 @@ def test_the_engine_waits_for_its_store(bench: Bench, method: str) -> None:
     session = bench.session()
     assert len(bench.run(session)) == 4
     for stage in session.graph.stages:
-        session.publish(stage)
+        session.results.publish(stage)
     assert store.times == 0
     assert sorted(bench.runner.ran) == ["count", "join", "write-a", "write-b"]
     told = [(event.step, event.what) for event in bench.events if isinstance(event.what, Retry)]
@@ -156,7 +156,7 @@ def test_attempts_that_the_store_ended_do_not_count(bench: Bench) -> None:
 def test_a_store_that_stays_away_fails_the_step_that_needs_it(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_module, "RUN_SECONDS", 0.01)
+    monkeypatch.setattr(attempts, "RUN_SECONDS", 0.01)
     bench.store = AwayStore("attempts", times=1_000_000)
     with pytest.raises(StepFailed, match="The store cannot be reached"):
         bench.make()

@@ -14,7 +14,7 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Worker
 from translations_assets.running.plan import Plan, make_plan
-from translations_assets.running.session import UpstreamMissing
+from translations_assets.running.run_results import UpstreamMissing
 
 
 def plan(
@@ -121,9 +121,9 @@ def test_a_result_that_does_not_name_all_outputs_is_none(bench: Bench) -> None:
         assert statuses(planned)[label] == status
         assert reasons(planned, label)[0].endswith(".txt is missing from the store or damaged")
     session = bench.session(demo_graph())
-    session.need([session.graph.step("write-a")])
+    session.results.need([session.graph.step("write-a")])
     with pytest.raises(UpstreamMissing, match="join is not made"):
-        session.need([session.graph.step("join")])
+        session.results.need([session.graph.step("join")])
 
 
 def test_a_step_that_cannot_be_repeated_is_lost(bench: Bench) -> None:

@@ -77,8 +77,8 @@ def test_the_engine_takes_them_and_runs_only_the_rest(bench: Bench) -> None:
     bench.run(session)
     assert bench.runner.ran[before:] == ["count"]
     old = bench.session(demo_graph(a="one", b="two"))
-    old.need(old.graph.steps)
-    used, made = session.result(graph.step("join")), old.result(old.graph.step("join"))
+    old.results.need(old.graph.steps)
+    used, made = session.results.result(graph.step("join")), old.results.result(old.graph.step("join"))
     assert used is not None
     assert made is not None
     assert used.outputs == made.outputs

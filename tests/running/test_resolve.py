@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from tests.running.conftest import write_repository
 from tests.running.random_stores import PARTITION, Case, Place, StepPlan, draw
-from translations_assets.cli.run_steps import rows_of_run
-from translations_assets.cli.runs import Run
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import Plan, make_plan
-from translations_assets.running.session import UpstreamMissing
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.runs.run import Run
+from translations_assets.runs.steps import steps_of_run
 
 cases = st.integers(0, 2**32).map(random.Random)
 few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -143,8 +143,8 @@ def test_the_engine_does_what_the_plan_says(keys: KeyMaker, rng: random.Random) 
         runner = place.runner()
         error = place.run(session, list(case.graph.steps), runner)
         for planned in made.steps:
-            label, result = planned.step.label, session.result(planned.step)
-            if any(session.result(up) is None for up in planned.step.upstream()):
+            label, result = planned.step.label, session.results.result(planned.step)
+            if any(session.results.result(up) is None for up in planned.step.upstream()):
                 assert label not in runner.ran
             elif planned.status == "cached":
                 assert planned.manifest is not None
@@ -167,15 +167,15 @@ def test_a_session_finds_what_the_store_has_whole_and_else_a_ref(keys: KeyMaker,
         for step in place.case.graph.steps:
             one, session = place.case.step(step.label), place.session("look", fixed=place.fixed())
             try:
-                session.need([step])
+                session.results.need([step])
             except UpstreamMissing:
                 assert not _is_whole(oracle, one)
                 continue
-            result = session.result(step)
+            result = session.results.result(step)
             assert result is not None
             assert all(map(place.store.has_blob, result.outputs.values())) or one.label in place.case.fixed
-            assert _is_whole(oracle, one) == (not session.warnings)
-            if session.warnings:
+            assert _is_whole(oracle, one) == (not session.results.warnings)
+            if session.results.warnings:
                 assert one.stage in place.case.published
 
 
@@ -210,20 +210,20 @@ def test_the_status_of_a_run_is_what_its_record_says(keys: KeyMaker, rng: random
         record = place.store.read_run("run-2")
         assert record is not None
         rows = {
-            row["label"]: row for row in rows_of_run(place.store, Run("run-2", PARTITION, "failed", record))
+            row.label: row for row in steps_of_run(place.store, Run("run-2", PARTITION, "failed", record))
         }
         assert list(rows) == [step.label for step in case.graph.steps]
         for planned in made.steps:
             label = planned.step.label
             if label in runner.ran:
-                state = "finished" if session.result(planned.step) else "failed"
+                state = "finished" if session.results.result(planned.step) else "failed"
             elif label in record.uses:
                 state = "cached"
             else:
                 state = "failed" if label in record.failed else "not begun"
                 assert state == "failed" or planned.status != "lost"
-            assert rows[label]["state"] in (state, "lost" if state == "cached" else state)
-            assert bool(rows[label]["why"]) == (state == "failed")
+            assert rows[label].state in (state, "lost" if state == "cached" else state)
+            assert bool(rows[label].why) == (state == "failed")
 
 
 def test_cases_of_all_kinds_are_drawn() -> None:

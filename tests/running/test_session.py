@@ -18,7 +18,9 @@ from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.engine import Engine
-from translations_assets.running.session import HEARTBEAT_SECONDS, Session, UpstreamMissing
+from translations_assets.running.record_writer import HEARTBEAT_SECONDS
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 
 
 def publish_all(bench: Bench, run: str = "run-1", **words: str) -> Session:
@@ -26,7 +28,7 @@ def publish_all(bench: Bench, run: str = "run-1", **words: str) -> Session:
     session = bench.session(demo_graph(**words), run)
     bench.run(session)
     for stage in session.graph.stages:
-        session.publish(stage)
+        session.results.publish(stage)
     return session
 
 
@@ -37,40 +39,40 @@ def step(session: Session, label: str) -> Step:
 def test_a_fresh_session_finds_results_by_key_through_all_that_comes_before(bench: Bench) -> None:
     bench.make()
     session = bench.session()
-    session.need([step(session, "count")])
-    result = session.result(step(session, "count"))
+    session.results.need([step(session, "count")])
+    result = session.results.result(step(session, "count"))
     assert result is not None
     assert result.manifest is not None
     assert result.manifest.label == "count"
-    assert session.warnings == []
+    assert session.results.warnings == []
 
 
 def test_nothing_is_needed_twice(bench: Bench) -> None:
     bench.make()
     session = bench.session()
-    session.need([step(session, "join")])
-    first = session.result(step(session, "join"))
+    session.results.need([step(session, "join")])
+    first = session.results.result(step(session, "join"))
     bench.lose("join")
-    session.need([step(session, "join")])
-    assert session.result(step(session, "join")) is first
+    session.results.need([step(session, "join")])
+    assert session.results.result(step(session, "join")) is first
 
 
 def test_what_was_never_made_is_an_error_that_names_the_command(bench: Bench) -> None:
     session = bench.session()
     with pytest.raises(UpstreamMissing, match=r"^join is not made, or out of date") as caught:
-        session.need([step(session, "join")])
+        session.results.need([step(session, "join")])
     assert "translations train en-ru --target join" in str(caught.value)
 
 
 def test_what_is_out_of_date_comes_from_the_ref_with_a_warning(bench: Bench) -> None:
     old = publish_all(bench, a="one")
     session = bench.session(demo_graph(a="changed"), "run-2")
-    session.need([step(session, "join")])
-    result, before = session.result(step(session, "join")), old.result(step(old, "join"))
+    session.results.need([step(session, "join")])
+    result, before = session.results.result(step(session, "join")), old.results.result(step(old, "join"))
     assert result is not None
     assert before is not None
     assert (result.key, result.generation, result.outputs) == (before.key, before.generation, before.outputs)
-    (warning,) = session.warnings
+    (warning,) = session.results.warnings
     assert "join is out of date (join): using what run run-1 made" in warning
     assert "translations train en-ru --target join" in warning
 
@@ -81,22 +83,25 @@ def test_what_a_run_has_made_is_not_replaced_by_what_a_ref_has(bench: Bench) -> 
     session = bench.session(demo_graph(a="changed", b="changed, too"), "run-2")
     own = step(session, "write-a")
     Engine(bench.store, bench.runner).run(session, [own], bench.cancel, bench.events.append)
-    made = session.result(own)
-    session.need(session.graph.stages["texts"])
+    made = session.results.result(own)
+    session.results.need(session.graph.stages["texts"])
     assert made is not None
-    assert session.result(own) is made
-    other = session.result(step(session, "write-b"))
+    assert session.results.result(own) is made
+    other = session.results.result(step(session, "write-b"))
     assert other is not None
     assert other.manifest is None, "it comes from the ref"
-    assert "texts is out of date (write-b): using what run run-1 made" in session.warnings[0]
+    assert "texts is out of date (write-b): using what run run-1 made" in session.results.warnings[0]
 
 
 def test_of_several_refs_the_newest_counts(bench: Bench) -> None:
     publish_all(bench, a="one")
     newest = publish_all(bench, "run-2", a="two")
     session = bench.session(demo_graph(a="three"), "run-3")
-    session.need([step(session, "write-a")])
-    found, expected = session.result(step(session, "write-a")), newest.result(step(newest, "write-a"))
+    session.results.need([step(session, "write-a")])
+    found, expected = (
+        session.results.result(step(session, "write-a")),
+        newest.results.result(step(newest, "write-a")),
+    )
     assert found is not None
     assert expected is not None
     assert found.key == expected.key
@@ -107,14 +112,14 @@ def test_refs_of_another_space_or_partition_do_not_count(bench: Bench) -> None:
     session = bench.session(demo_graph(a="changed"))
     for stranger in (replace(session, space="bob"), replace(session, partition="en-de")):
         with pytest.raises(UpstreamMissing):
-            stranger.need([step(stranger, "join")])
+            stranger.results.need([step(stranger, "join")])
 
 
 def test_a_ref_that_lacks_a_step_is_refused(bench: Bench) -> None:
     publish_all(bench, a="one")
     session = bench.session(demo_graph(a="one", c="three"), "run-2")
     with pytest.raises(UpstreamMissing, match=r"what run run-1 made of it has no text\.txt") as caught:
-        session.need(session.graph.stages["texts"])
+        session.results.need(session.graph.stages["texts"])
     assert "translations train en-ru --target texts" in str(caught.value)
 
 
@@ -126,7 +131,7 @@ def test_a_ref_that_lacks_an_output_is_refused(bench: Bench) -> None:
     )
     session = bench.session(demo_graph(a="changed"), "run-3")
     with pytest.raises(UpstreamMissing, match=r"run run-2 made of it has no joined\.txt"):
-        session.need([step(session, "join")])
+        session.results.need([step(session, "join")])
 
 
 def test_a_ref_whose_contents_are_lost_is_refused(bench: Bench) -> None:
@@ -134,15 +139,15 @@ def test_a_ref_whose_contents_are_lost_is_refused(bench: Bench) -> None:
     bench.lose("join")
     session = bench.session(demo_graph(a="changed"), "run-2")
     with pytest.raises(UpstreamMissing, match=r"has no joined\.txt"):
-        session.need([step(session, "join")])
+        session.results.need([step(session, "join")])
 
 
 def test_a_refused_ref_leaves_no_results(bench: Bench) -> None:
     publish_all(bench, a="one")
     session = bench.session(demo_graph(a="changed", c="three"), "run-2")
     with pytest.raises(UpstreamMissing):
-        session.need(session.graph.stages["texts"])
-    assert session.result(step(session, "write-a")) is None
+        session.results.need(session.graph.stages["texts"])
+    assert session.results.result(step(session, "write-a")) is None
 
 
 def test_results_stay_findable_when_what_they_were_made_from_is_lost(bench: Bench) -> None:
@@ -150,9 +155,9 @@ def test_results_stay_findable_when_what_they_were_made_from_is_lost(bench: Benc
     for label in ("write-a", "join"):
         bench.lose(label)
     session = bench.session()
-    session.need([step(session, "count")])
-    assert session.result(step(session, "count")) is not None
-    assert session.warnings == []
+    session.results.need([step(session, "count")])
+    assert session.results.result(step(session, "count")) is not None
+    assert session.results.warnings == []
 
 
 def test_lost_contents_themselves_are_not_found(bench: Bench) -> None:
@@ -160,13 +165,13 @@ def test_lost_contents_themselves_are_not_found(bench: Bench) -> None:
     bench.lose("join")
     session = bench.session()
     with pytest.raises(UpstreamMissing, match="^join is not made, or out of date"):
-        session.need([step(session, "join")])
+        session.results.need([step(session, "join")])
 
 
 def test_publishing_appends_a_ref_with_keys_and_contents(bench: Bench) -> None:
     session = publish_all(bench)
     (ref,) = bench.store.refs("ann", "en-ru", "join")
-    result = session.result(step(session, "join"))
+    result = session.results.result(step(session, "join"))
     assert result is not None
     assert ref.steps == {"join": (result.key, 1)}
     assert ref.outputs == {"join": result.outputs}
@@ -199,7 +204,7 @@ def test_a_run_that_ends_removes_what_dead_owners_left_of_all_its_steps(
     bench.run(session)
     monkeypatch.setattr(bench.store.owners, "disown", finished.extend)
     session.end()
-    results = [session.result(step) for step in session.graph.steps]
+    results = [session.results.result(step) for step in session.graph.steps]
     assert {(result.key, result.generation) for result in results if result} == set(finished)
     assert len(finished) == len(results)
 
@@ -207,9 +212,9 @@ def test_a_run_that_ends_removes_what_dead_owners_left_of_all_its_steps(
 def test_what_a_run_uses_is_written_down_by_key_and_generation(bench: Bench) -> None:
     bench.make()
     session = bench.session(run="run-2")
-    session.need([step(session, "join")])
-    session.write_down()
-    result = session.result(step(session, "join"))
+    session.results.need([step(session, "join")])
+    session.record.write()
+    result = session.results.result(step(session, "join"))
     record = bench.store.read_run("run-2")
     assert result is not None
     assert record is not None
@@ -242,7 +247,7 @@ def test_inputs_are_written_down_before_anything_is_made_from_them(bench: Bench)
 def test_the_record_tells_what_was_asked_for_and_when_the_run_ended(bench: Bench) -> None:
     options = RunOptions(repair=True, overrides={"marian-args.training-student.after": "50u"})
     session = bench.session(options=options, stages=["texts", "join"])
-    session.keep_alive()
+    session.record.keep_alive()
     record = bench.store.read_run("run-1")
     assert record is not None
     assert (record.pair, record.stages) == (("en", "ru"), ("texts", "join"))
@@ -273,7 +278,7 @@ def test_a_run_that_lasts_renews_its_record(
 ) -> None:
     clock = VirtualClock()
     session = bench.session(clock=clock)
-    session.keep_alive()
+    session.record.keep_alive()
     write, errors = bench.store.write_run, iter([ValueError("strange")] * failures)
 
     def fail(run: str, value: RunRecord) -> None:
@@ -309,12 +314,12 @@ def test_a_record_that_takes_long_to_write_holds_up_no_result(
 
     monkeypatch.setattr(bench.store, "write_run", write)
     with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(session.write_down)
+        first = pool.submit(session.record.write)
         assert writing.wait(20)
-        session.need([step(session, "join")])
-        assert session.result(step(session, "join"))
-        others = [pool.submit(session.write_down) for _ in range(3)]
-        assert eventually(lambda: session._asked == 4)
+        session.results.need([step(session, "join")])
+        assert session.results.result(step(session, "join"))
+        others = [pool.submit(session.record.write) for _ in range(3)]
+        assert eventually(lambda: session.record._asked == 4)
         go_on.set()
         for future in (first, *others):
             future.result(20)
@@ -328,10 +333,10 @@ def test_a_record_is_rewritten_as_seldom_as_the_store_asks_for(
     session = bench.session(clock=clock)
     monkeypatch.setattr(bench.store, "rewrite_seconds", 1.0, raising=False)
     monkeypatch.setattr(bench.store, "write_run", lambda *_: times.append(clock.now))
-    session.keep_alive()
-    session.write_down()
+    session.record.keep_alive()
+    session.record.write()
     clock.run(HEARTBEAT_SECONDS - 1.5)
-    session.write_down()
+    session.record.write()
     clock.run(1)
     session.end()
     assert [now - times[0] for now in times] == [0, 1, 59.5, 60.5, 61.5]
@@ -343,7 +348,7 @@ def test_a_record_is_rewritten_as_seldom_as_the_store_asks_for(
 def test_a_run_with_overrides_has_refs_of_its_own(bench: Bench) -> None:
     session = bench.session(options=RunOptions(overrides={"experiment.seed": 2}))
     bench.run(session)
-    session.publish("join")
+    session.results.publish("join")
     assert bench.store.refs("ann", "en-ru", "join") == []
     [ref] = bench.store.refs("ann", session.ref_partition, "join")
     assert session.ref_partition.startswith("en-ru@")
@@ -355,21 +360,21 @@ def test_what_the_partition_was_is_not_what_it_is_with_overrides(bench: Bench) -
     overrides = RunOptions(overrides={"x": 1})
     session = bench.session(demo_graph(a="changed"), "run-2", options=overrides)
     with pytest.raises(UpstreamMissing, match=r"train en-ru --target join --set=x=1"):
-        session.need([step(session, "join")])
+        session.results.need([step(session, "join")])
     bench.make(a="changed")  # by its key it is found, whoever made it
-    session.need([step(session, "join")])
-    assert session.warnings == []
+    session.results.need([step(session, "join")])
+    assert session.results.warnings == []
 
 
 def test_given_results_are_on_record_before_they_are_used(bench: Bench) -> None:
     made = bench.session()
     bench.run(made)
-    found = made.result(step(made, "join"))
+    found = made.results.result(step(made, "join"))
     assert found is not None
     assert found.manifest is not None
     session = bench.session(run="run-2")
     session.fixed = {step(session, "join"): found.manifest}
-    session.keep_alive()
+    session.record.keep_alive()
     record = bench.store.read_run("run-2")
     assert record is not None
     assert record.uses == {"join": (found.key, found.generation)}

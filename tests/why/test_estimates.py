@@ -14,7 +14,8 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
-from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.running.plan import Plan
+from translations_assets.running.step_state import StepState
 from translations_assets.settings import repository_root
 from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, Speed
 from translations_assets.why.forecast import Forecasts, start_of
@@ -117,7 +118,7 @@ def test_an_earlier_training_tells_the_speed_of_its_kind_of_machine() -> None:
 
 def test_what_was_never_made_is_forecast_and_said_to_be_estimated() -> None:
     step = step_of("train-student-en-ru")
-    plan = Plan((PlannedStep(step, "run", None),))
+    plan = Plan((StepState(step, "run"),))
     history = History(MemoryStore(), "ann", "en-ru")
     assert Forecasts(history).of(plan)[step] is None
     found = Forecasts(history, estimates()).of(plan)[step]

@@ -19,8 +19,9 @@ from translations_assets.graph.step import Arg, LocalFile, Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.cost import HOUR, Cost
 from translations_assets.records.manifest import Blob, Usage, Worker
-from translations_assets.running.plan import Plan, PlannedStep, make_plan
+from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.prices import Prices
+from translations_assets.running.step_state import StepState
 from translations_assets.why.forecast import Forecast, Forecasts
 from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
@@ -94,7 +95,7 @@ def test_earlier_attempts_count_where_a_step_went_on_from_them(bench: Bench, res
     assert made.cost == Cost(50.0, 150.0)
     graph = demo_graph(a="two")
     step = replace(graph.step("count"), resumable=resumable)
-    plan = Plan((PlannedStep(step, "run", None),))
+    plan = Plan((StepState(step, "run"),))
     forecast = Forecasts(history(bench)).of(plan)[step]
     assert forecast
     assert forecast.cost == (Cost(50.0, 150.0) if resumable else Cost(10.0, 30.0))
@@ -115,7 +116,7 @@ def training(after: str, seed: int) -> Graph:
 def test_a_training_with_other_options_took_another_time(bench: Bench) -> None:
     session = bench.session(training("50u", 1))
     bench.run(session)
-    session.publish("train")
+    session.results.publish("train")
     used(bench, "train", seconds=10.0)
     assert costs(bench, training("50u", 2)) == {"train": Cost(10.0)}
     assert costs(bench, training("100000u", 1)) == {"train": None}
@@ -141,7 +142,7 @@ def test_a_new_training_takes_what_one_with_its_options_took(bench: Bench) -> No
     """Of several new ones each; where there is none like it, nothing is known."""
     session = bench.session(trainings(1, short="50u", long="100000u"))
     bench.run(session)
-    session.publish("train")
+    session.results.publish("train")
     used(bench, "short", seconds=10.0)
     used(bench, "long", seconds=5000.0)
     found = costs(bench, trainings(2, x="50u", y="9000u", z="100000u"))
@@ -180,7 +181,7 @@ def test_time_and_disk_grow_with_the_text_that_is_read(bench: Bench) -> None:
     session = bench.session(small)
     bench.run(session)
     for name in small.stages:
-        session.publish(name)
+        session.results.publish(name)
     used(bench, "clean", seconds=10.0, disk=1000)
     used(bench, "first", seconds=20.0, cpu_seconds=30.0, disk=500)
     bench.runner.contents |= {"text": b"y" * 1000}
@@ -200,7 +201,7 @@ def test_what_a_script_takes_without_text_is_known_from_texts_of_two_sizes(bench
         session = bench.session(chain(word), run=f"run-{number}")
         bench.run(session)
         for name in session.graph.stages:
-            session.publish(name)
+            session.results.publish(name)
         used(bench, "clean", seconds=took, cpu_seconds=3 * took, gpus=2)
         used(bench, "first", seconds=took)
     bench.runner.contents |= {"text": b"x" * 6000}
@@ -219,7 +220,7 @@ def test_a_text_of_unknown_size_takes_what_the_last_one_took(bench: Bench) -> No
     small = chain("small")
     session = bench.session(small)
     bench.run(session)
-    session.publish("clean")
+    session.results.publish("clean")
     used(bench, "clean", seconds=10.0, text=100)
     store = bench.store
     assert isinstance(store, MemoryStore)
@@ -245,7 +246,7 @@ def test_files_of_ones_own_count_by_their_size(bench: Bench, tmp_path: Path) -> 
     path.write_bytes(b"x" * 10)
     session = bench.session(imported(path))
     bench.run(session)
-    session.publish("texts")
+    session.results.publish("texts")
     used(bench, "import", seconds=10.0)
     path.write_bytes(b"x" * 35)
     assert costs(bench, imported(path)) == {"import": Cost(35.0)}
@@ -285,7 +286,7 @@ def test_what_was_made_is_priced_by_where_it_was_made(bench: Bench) -> None:
 
 def planned_of(graph: Graph) -> Plan:
     states = {"write-a": "run", "write-b": "run", "join": "maybe", "count": "maybe"}
-    return Plan(tuple(PlannedStep(step, states[step.label], None) for step in graph.steps))  # type: ignore[arg-type]
+    return Plan(tuple(StepState(step, states[step.label]) for step in graph.steps))  # type: ignore[arg-type]
 
 
 def test_the_summary_says_what_is_to_come(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_other_spaces_and_partitions_of_the_pair_are_looked_at(bench: Bench, pla
 def test_without_the_label_one_that_differs_in_numbers_only(bench: Bench) -> None:
     session = bench.session(demo_graph(**{"1/2": "one", "b": "two"}))
     bench.run(session)
-    session.publish("texts")
+    session.results.publish("texts")
     assert words(history(bench).earlier(demo_graph(**{"3/4": "x"}).step("write-3/4"), "", 20)) == ["one"]
 
 
@@ -110,7 +110,7 @@ def explain_plan(bench: Bench, **overrides: Any) -> tuple[str, ...]:
     """What differs, with keys of the config overridden, from what the config as it is made."""
     session = bench.session(student(demo_config()))
     bench.run(session)
-    session.publish("train")
+    session.results.publish("train")
     config = apply_overrides(demo_config(), overrides)
     now = student(config)
     explainer = Explainer(config, KeyMaker(bench.root), history(bench), student)
@@ -217,7 +217,7 @@ def test_many_differences_are_cut_in_short_reasons(bench: Bench) -> None:
     bench.run(session, "texts")
     explainer = Explainer(demo_config(), session.keys, history(bench), lambda config: changed)
     join = changed.step("join")
-    parts = session.keys.parts(join, session.inputs(join))
+    parts = session.keys.parts(join, session.results.inputs(join))
     found = explainer.explain(join, parts)
     assert len(found.differences) == 9
     assert found.reasons == (*found.differences[:5], "and 4 more differences")

@@ -13,7 +13,8 @@ from translations_assets.checks.verdict import Documents, NotComputed, NothingTo
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import StepFailed, TranslationsError
-from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 
 Judge: TypeAlias = "Callable[[Documents, Any], Verdict]"
 State = Literal["passed", "failed", "off", "not computed", "nothing to judge"]
@@ -183,10 +184,10 @@ def _documents(session: Session, gate: Gate) -> Documents:
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for stage in gate.reads:
         steps = session.graph.stages[stage]
-        session.need(steps)
+        session.results.need(steps)
         found[stage] = {}
         for step in steps:
-            result = session.result_of(step)
+            result = session.results.result_of(step)
             name = "numbers.json" if stage in session.graph.checks else gate.file
             if name in result.outputs:  # not of a model that was fetched
                 found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))

@@ -18,6 +18,7 @@ from translations_assets.cli.common import Json, Partition, this_project
 from translations_assets.cli.output import Progress, print_answer, print_json
 from translations_assets.errors import TranslationsError
 from translations_assets.records.retention import Rules
+from translations_assets.runs.known import whole_id
 
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
@@ -115,7 +116,7 @@ def pin(
 ) -> None:
     """Keep everything that a run uses, until it is unpinned."""
     store = this_project().store
-    run = common.whole_id(run, store.runs(), "The store has no run", "translations status")
+    run = whole_id(run, store.runs(), "The store has no run", "translations status")
     store.pin(run, reason)
     record = store.read_run(run)
     uses = set(record.uses.values()) if record else set()
@@ -136,7 +137,7 @@ def pin(
 def unpin(run: Run, json: Json = False) -> None:
     """Let the garbage collector free a pinned run's results like all others."""
     store = this_project().store
-    run = common.whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
+    run = whole_id(run, store.pins(), "There is no pinned run", "translations cache pins")
     store.unpin(run)
     print_answer(json, {"run": run}, f"Unpinned {run}.")
 

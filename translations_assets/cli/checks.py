@@ -74,7 +74,7 @@ def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Fi
 def _compute(session: Session) -> dict[str, TranslationsError]:
     """Run the gates' steps that have no result; stage → error of those that failed."""
     from translations_assets.running.events import Waiting
-    from translations_assets.running.session import UpstreamMissing
+    from translations_assets.running.run_results import UpstreamMissing
 
     ran = False
     errors: dict[str, TranslationsError] = {}
@@ -92,7 +92,7 @@ def _compute(session: Session) -> dict[str, TranslationsError]:
         for stage in session.graph.checks:
             steps = session.graph.stages[stage]
             try:
-                session.need([up for step in steps for up in step.upstream()])
+                session.results.need([up for step in steps for up in step.upstream()])
                 _tell_waiting(session, steps)
                 engine.run(session, steps, threading.Event(), listen)
             except UpstreamMissing:

@@ -17,6 +17,7 @@ from translations_assets.cli.output import print_note
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import GraphError, TranslationsError
 from translations_assets.records.run import OPTIONS, Option, RunOptions
+from translations_assets.runs.known import KnownRuns, whole_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
-    from translations_assets.running.session import Result, Session
+    from translations_assets.running.run_results import Result
+    from translations_assets.running.session import Session
     from translations_assets.training_configs import ReadConfig
     from translations_assets.why.plan_forecast import PlanForecast
 
@@ -85,6 +87,11 @@ def this_project() -> Project:
     from translations_assets import project
 
     return project.this_project()
+
+
+def known_runs() -> KnownRuns:
+    """The runs of the project's store and of Dagster's instance."""
+    return KnownRuns(this_project().store)
 
 
 def check_asks_nothing(json: bool, yes: bool) -> None:
@@ -243,24 +250,9 @@ def results_of(session: Session, steps: Sequence[Step]) -> list[Result]:
 
     Raises UpstreamMissing when a step has none.
     """
-    session.need(steps)
+    session.results.need(steps)
     print_warnings(session)
-    return [session.result_of(step) for step in steps]
-
-
-def whole_id(name: str, runs: Iterable[str], none: str, listing: str) -> str:
-    """The run whose id is a name, or begins so.
-
-    TranslationsError when there are several, or none: what `none` says, and the command that lists them.
-    """
-    found = {run for run in runs if run.startswith(name)}
-    if name in found or len(found) == 1:
-        return name if name in found else found.pop()
-    if found:
-        raise TranslationsError(
-            f"Several runs begin with {name}: {', '.join(sorted(found)[:5])}. Give more of the id."
-        )
-    raise TranslationsError(f"{none} {name}. To list the runs: {listing}")
+    return [session.results.result_of(step) for step in steps]
 
 
 def copy_blob(store: Store, blob: Blob, target: Path) -> None:
@@ -293,5 +285,5 @@ def print_notes(read: ReadConfig) -> None:
 
 def print_warnings(session: Session) -> None:
     """Print what people should know of the results that a session has found."""
-    for warning in dict.fromkeys(session.warnings):
+    for warning in dict.fromkeys(session.results.warnings):
         print_note(warning)

@@ -86,7 +86,7 @@ def evaluate(
     with tempfile.TemporaryDirectory() as work:
         if fetched:
             common.copy_blob(
-                session.store, session.result_of(fetched).outputs["model.tar"], Path(work, "tar")
+                session.store, session.results.result_of(fetched).outputs["model.tar"], Path(work, "tar")
             )
             names[RELEASED] = Path(work, "tar")
         for dataset, (called, files) in product(session.config.datasets.test, names.items()):
@@ -157,7 +157,7 @@ def _evaluate(
     folder = Path(tempfile.mkdtemp(dir=work))
     sides, made = [folder / f"corpus.{lang}.zst" for lang in pair.split("-")], folder / "made"
     for side in sides:
-        common.copy_blob(session.store, session.result_of(test).outputs[side.name], side)
+        common.copy_blob(session.store, session.results.result_of(test).outputs[side.name], side)
     options = ["--model", str(model), "--name", name]
     options += ["--trg", session.config.experiment.trg, "--dataset", dataset.short_name]
     options += ["--corpus-src", str(sides[0]), "--corpus-trg", str(sides[1])]

@@ -16,8 +16,8 @@ from translations_assets.graph.step import Output
 if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import KeyParts, Manifest
-    from translations_assets.running.plan import PlannedStep
     from translations_assets.running.session import Session
+    from translations_assets.running.step_state import StepState
     from translations_assets.why.explain import Explanation
 
 SHOWN_DIGITS = 12
@@ -30,10 +30,10 @@ class _Found(NamedTuple):
     first     the steps before it that are to run, with their reasons
     """
 
-    planned: PlannedStep
+    planned: StepState
     parts: KeyParts
     explanation: Explanation
-    first: Sequence[PlannedStep]
+    first: Sequence[StepState]
 
 
 @common.reads
@@ -65,7 +65,7 @@ def _find(session: Session, step: Step) -> _Found:
     explainer = project.explainer(session.config, history)
     planned = next(planned for planned in plan.steps if planned.step is step)
     parts = known_parts(project.keys, step, plan.results())
-    first: list[PlannedStep] = []
+    first: list[StepState] = []
     if planned.status == "maybe":
         before = set(closure)
         upstream = explainer.explain_plan(Plan(tuple(other for other in plan.steps if other.step in before)))
@@ -98,7 +98,7 @@ def _why(found: _Found) -> Iterator[str]:
         yield from (f"  {line}" for line in differences)
 
 
-def _first(steps: Sequence[PlannedStep]) -> Iterator[str]:
+def _first(steps: Sequence[StepState]) -> Iterator[str]:
     """Steps with their reasons; of those with the same reasons only one."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for planned in steps:

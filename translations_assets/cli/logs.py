@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Label, Set, plan_of, this_project
+from translations_assets.cli.common import Label, Set, known_runs, plan_of, this_project
 from translations_assets.cli.output import tell
-from translations_assets.cli.runs import Run, find_run, is_run
 from translations_assets.errors import TranslationsError
 from translations_assets.running.reading import reading
+from translations_assets.runs.run import Run
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -63,8 +63,8 @@ def _find_step(name: str, label: str, overrides: list[str] | None) -> tuple[str,
 
     Of a run, that which it used, or had begun; of a partition, what is under way now, else what counts.
     """
-    if is_run(name):
-        run = find_run(name)
+    if known_runs().is_run(name):
+        run = known_runs().find(name)
         key, generation = _of_run(run, label)
         return key, [generation]
     session = common.reading_session(name, overrides)

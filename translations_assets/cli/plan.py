@@ -30,8 +30,9 @@ from translations_assets.running.job import command
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
-    from translations_assets.running.plan import Plan, PlannedStep
+    from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
+    from translations_assets.running.step_state import StepState
     from translations_assets.why.plan_forecast import PlanForecast
 
 SHOWN_DIGITS = 12
@@ -262,7 +263,7 @@ def print_stages(plan: Plan, told: Mapping[Step, Remark], every: bool = False) -
             print_remark(told.get(step.step))
 
 
-def planned_as_json(planned: PlannedStep) -> dict[str, Any]:
+def planned_as_json(planned: StepState) -> dict[str, Any]:
     """A step as `plan --json` and `explain --json` print it."""
     return {
         "label": planned.step.label,

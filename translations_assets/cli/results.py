@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
     from translations_assets.report.evaluations import Evaluations
     from translations_assets.running.protocols import Store
-    from translations_assets.running.session import Result, Session
+    from translations_assets.running.run_results import Result
+    from translations_assets.running.session import Session
 
 MOST_MISSING = 3  # labels that are named of steps without a result
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from translations_assets.cli.common import this_project
 from translations_assets.cli.output import print_note, tell
-from translations_assets.cli.run_steps import interrupted
+from translations_assets.dagster_home import open_instance
 from translations_assets.records.run import RunRecord
+from translations_assets.runs.run import Run
+from translations_assets.runs.steps import interrupted
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -40,6 +43,28 @@ def kept_of(store: Store, run: str) -> str:
     """List what a cancelled run has kept, and the point from which unfinished steps resume."""
     record = store.read_run(run) or RunRecord()
     return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
+
+
+def next_steps(run: Run) -> Iterator[str]:
+    """Suggest the next steps after a run that failed, was cancelled or has lost its process."""
+    if not run.dagster:  # which alone can repeat it
+        yield f"To make what is missing: translations train {run.partition}"
+        return
+    from translations_assets.runs.ended import EndedRun
+    from translations_assets.runs.instance import existing
+
+    with open_instance() as instance:
+        ended = EndedRun(run, existing(instance, run.id), instance, this_project().deployment)
+        for line in ended.next_steps():
+            yield line.replace("`", "")
+
+
+def gates_missed(run: str) -> dict[str, list[str]]:
+    """The gates of a run that did not pass: see `ended.missed_gates`."""
+    from translations_assets.runs.ended import missed_gates
+
+    with open_instance() as instance:
+        return missed_gates(instance, run)
 
 
 def ended_as_json(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import typer
@@ -21,7 +21,7 @@ from translations_assets.cli.output import print_json, tell
 from translations_assets.cli.plan import plan_many, print_plans
 from translations_assets.cli.runs_end import ended_as_json
 from translations_assets.errors import Cancelled, StoreUnreachable, TranslationsError
-from translations_assets.records.run import RunOptions
+from translations_assets.records.commands import TrainRequest
 from translations_assets.settings import server_url, state_folder
 from translations_assets.whole_file import keep_newest
 
@@ -34,20 +34,6 @@ PATTERN = "*?["
 BEGIN_SECONDS = 120.0  # until a run in the background is there
 _POLL_SECONDS = 0.2
 _STATES = {exits.DONE: "done", exits.CANCELLED: "cancelled"}
-
-
-class Wanted(NamedTuple):
-    """A requested run: its target, its options, and its server."""
-
-    target: str | None
-    options: RunOptions
-    server: str | None
-
-    def words(self) -> list[str]:
-        """The options of `translations train` that ask the same, and ask nothing back."""
-        target = ["--target", self.target] if self.target else []
-        server = [] if self.server is None else ["--server", self.server]
-        return [*target, *self.options.words(), *server, "--yes"]
 
 
 @dataclass
@@ -84,14 +70,14 @@ def _fitting(pattern: str) -> list[str]:
     )
 
 
-def run_detached(session: Session, wanted: Wanted, *, json: bool) -> None:
+def run_detached(session: Session, request: TrainRequest, *, json: bool) -> None:
     """Start a planned run in the background, and return once it has begun.
 
     Raises TranslationsError when it ends before.
     """
     from translations_assets.server import Server
 
-    run = _start(session.partition, wanted, session.run, detached=True)
+    run = _start(session.partition, request, session.run, detached=True)
     deadline = time.monotonic() + BEGIN_SECONDS
     while session.store.read_run(run.id) is None and time.monotonic() < deadline:
         if run.process.poll() not in (None, exits.DONE):
@@ -105,14 +91,14 @@ def run_detached(session: Session, wanted: Wanted, *, json: bool) -> None:
 
 
 def train_several(
-    names: Sequence[str], wanted: Wanted, at_once: int, *, yes: bool, detach: bool, json: bool
+    names: Sequence[str], request: TrainRequest, at_once: int, *, yes: bool, detach: bool, json: bool
 ) -> None:
     """Plan several training configs, ask once, and run each, so many at a time.
 
     Raises TranslationsError, once all have ended, when some have failed; Cancelled after Ctrl-C.
     """
     note_new_store()
-    plans = plan_many(names, wanted.target, wanted.options)
+    plans = plan_many(names, request.target, request.options)
     if plans.errors:
         raise TranslationsError("\n".join(plans.errors))
     if not yes:
@@ -123,10 +109,10 @@ def train_several(
         raise typer.Exit(exits.FAILED)
     elif detach:
         several = [*plans.to_run[1:], "--at-once", str(at_once)]
-        run = _start(plans.to_run[0], wanted, "", detached=True, more=several)
+        run = _start(plans.to_run[0], request, "", detached=True, more=several)
         _tell_detached(f"{len(plans.to_run)} runs", run)
         tell("To list them: translations status", err=False)
-    ended = [] if detach else _run_all(deque(plans.to_run), wanted, at_once)
+    ended = [] if detach else _run_all(deque(plans.to_run), request, at_once)
     if json:
         print_json([_as_json(run) for run in ended])
     codes = [run.process.returncode for run in ended]
@@ -136,7 +122,7 @@ def train_several(
         raise TranslationsError(f"{len(failed)} of {len(ended)} runs failed: {', '.join(failed)}")
 
 
-def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
+def _run_all(waiting: deque[str], request: TrainRequest, at_once: int) -> list[_Run]:
     """Run training configs, and report the end of each; none after Ctrl-C, which their processes get as
     well."""
     running, ended = list[_Run](), list[_Run]()
@@ -144,7 +130,7 @@ def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
     while waiting or running:
         try:
             while waiting and len(running) < at_once:
-                running.append(_start(waiting.popleft(), wanted, str(uuid4())))
+                running.append(_start(waiting.popleft(), request, str(uuid4())))
                 tell(f"{running[-1].partition}: started; its output: {running[-1].output}", err=False)
             time.sleep(_POLL_SECONDS)
         except KeyboardInterrupt:
@@ -157,15 +143,15 @@ def _run_all(waiting: deque[str], wanted: Wanted, at_once: int) -> list[_Run]:
 
 
 def _start(
-    partition: str, wanted: Wanted, run: str, *, detached: bool = False, more: Sequence[str] = ()
+    partition: str, request: TrainRequest, run: str, *, detached: bool = False, more: Sequence[str] = ()
 ) -> _Run:
     """Start a process for a run; a detached one outlives its terminal."""
     folder = state_folder() / OUTPUTS
     folder.mkdir(parents=True, exist_ok=True)
     keep_newest(folder, KEPT)
     output = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{partition.replace('/', '_')[-80:]}-{run[:8]}.log"
-    own = ["--run-id", run] if run and wanted.server is None else []
-    words = [partition, *more, *wanted.words(), *own]
+    own = ["--run-id", run] if run and request.server is None else []
+    words = [partition, *more, *request.words("--yes"), *own]
     with output.open("ab") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", "translations_assets.cli.main", "train", *words],

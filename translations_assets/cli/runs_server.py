@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from translations_assets.cli import exits, runs
+from translations_assets.cli import exits
 from translations_assets.cli.output import print_answer, print_json, tell
 from translations_assets.cli.runs_end import ended_as_json, kept_of, tell_done, tell_spent
 from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.runs.run import STATES
 from translations_assets.settings import user
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
         _detach(server, run)
         raise typer.Exit(exits.CANCELLED) from None
     if json:
-        print_json(ended_as_json(session, run, runs.STATES[status], server.run_url(run)))
+        print_json(ended_as_json(session, run, STATES[status], server.run_url(run)))
     tell_spent(session, run)
     if status == "CANCELED":
         raise Cancelled(f"{kept_of(session.store, run)}\nThe run: {server.run_url(run)}")
@@ -108,6 +109,6 @@ def cancel_on_server(run: str, server: Server, json: bool) -> None:
         time.sleep(_POLL_SECONDS)
     print_answer(
         json,
-        {"run": run, "partition": None, "state": runs.STATES[status], "kept": None, "interrupted": None},
+        {"run": run, "partition": None, "state": STATES[status], "kept": None, "interrupted": None},
         f"Run {run}: {status}. Finished steps are kept: {server.run_url(run)}",
     )

@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Set, plan_of, this_project
+from translations_assets.cli.common import Json, Set, known_runs, plan_of, this_project
 from translations_assets.cli.output import counts, print_json, print_line, shown
-from translations_assets.cli.run_steps import Row, make_row, rows_of_run
-from translations_assets.cli.runs import Run, find_run, is_run, newest_runs, next_steps
+from translations_assets.cli.run_steps import Row, row_of
+from translations_assets.cli.runs_end import next_steps
 from translations_assets.cli.watch import URGENT, Block, Look, show_page, watch
 from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.records.run import RunOptions
-from translations_assets.running.saves import newest_save
+from translations_assets.runs.run import Run
+from translations_assets.runs.steps import step_of_plan, steps_of_run
 
 if TYPE_CHECKING:
-    from translations_assets.graph.step import Step
-    from translations_assets.records.manifest import Manifest
-    from translations_assets.running.plan import Plan, PlannedStep
-    from translations_assets.running.prices import Prices
-    from translations_assets.running.protocols import Store
+    from translations_assets.running.plan import Plan
 
 NEWEST = 15
 Costs: TypeAlias = "dict[str, float]"  # as `plan --json` says them
@@ -65,36 +62,12 @@ def status(
             print_line(line)
 
 
-def _planned(store: Store, planned: PlannedStep, prices: Prices | None) -> Row:
-    """A step of a partition as it is now, whichever run made it."""
-    step, key, manifest = planned.step, planned.key, planned.manifest
-    if planned.status == "cached":
-        return _row(step, "finished", manifest, prices=prices)
-    if planned.status in ("maybe", "lost") or key is None:
-        state = "lost" if planned.status == "lost" else "waiting"
-        return _row(step, state, manifest, attempts=0, prices=prices)
-    return _unfinished(store, step, key, manifest.generation + 1 if manifest else 1)
-
-
-def _unfinished(store: Store, step: Step, key: str, generation: int) -> Row:
-    """A step without a result."""
-    attempts = len(store.attempts(key, generation))
-    if store.owners.is_owned(key, generation):
-        return _row(step, "running", attempts=attempts)
-    saved = newest_save(store, key, generation)
-    return _row(step, "failed" if attempts else "waiting", attempts=attempts, saved=saved)
-
-
-def _row(step: Step, state: str, manifest: Manifest | None = None, **others: Any) -> Row:
-    return make_row(step.label, step.stage, step.worker, state, manifest, **others)
-
-
 def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | None) -> Look:
     """Collect what to show now."""
     if name is None:
         return Look((), [*_lines_of_pairs(), *_lines_of_newest(every)])
-    if is_run(name):
-        run = find_run(name)
+    if known_runs().is_run(name):
+        run = known_runs().find(name)
         rows, currency = _rows_of_run(run)
         return Look(_blocks(rows, steps, every), [*_lines_of_run(run, rows, currency)], run.is_over)
     rows, plan = _rows_now(name, overrides)
@@ -104,11 +77,11 @@ def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | Non
 def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[str, Any]:
     """The same for programs."""
     if name is None:
-        runs = [(run, *_progress(run)) for run in newest_runs(None if every else NEWEST)]
+        runs = [(run, *run.record.progress) for run in known_runs().newest(None if every else NEWEST)]
         listed = [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]
         return {"pairs": [*_pairs_as_json()], "runs": listed}
-    if is_run(name):
-        run = find_run(name)
+    if known_runs().is_run(name):
+        run = known_runs().find(name)
         rows, currency = _rows_of_run(run)
         steps, expected, taken = _forecast(run, rows)
         forecast = {"steps": steps, "expected": expected, "taken": taken, "currency": currency or None}
@@ -140,7 +113,7 @@ def _pairs_as_json() -> Iterator[dict[str, Any]]:
 
 
 def _lines_of_newest(every: bool) -> Iterator[str]:
-    runs = newest_runs(None if every else NEWEST + 1)
+    runs = known_runs().newest(None if every else NEWEST + 1)
     shown_runs = runs if every else runs[:NEWEST]
     if not runs:
         yield "No run yet. To start one: translations train PARTITION"
@@ -157,7 +130,7 @@ def _lines_of_newest(every: bool) -> Iterator[str]:
 
 def _cells(run: Run) -> Iterator[str]:
     """The cells of a row in the list of runs, after the id."""
-    done, total = _progress(run)
+    done, total = run.record.progress
     yield run.partition
     yield run.state
     yield time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)) if run.started else "-"
@@ -183,12 +156,6 @@ def _asked(run: Run) -> Iterator[str]:
     yield from run.record.options.words()
 
 
-def _progress(run: Run) -> tuple[int, int]:
-    """The number of a run's steps that are done, and of all; 0 of 0 before it began."""
-    labels = run.record.labels.keys()
-    return len(labels & run.record.uses.keys()), len(labels)
-
-
 def _lines_of_run(run: Run, rows: list[Row], currency: str) -> Iterator[str]:
     """Describe a run as a whole."""
     asked = ", ".join(_asked(run))
@@ -211,7 +178,8 @@ def _rows_of_run(run: Run) -> tuple[list[Row], str]:
     """The steps of a run, and the currency of what they cost; empty when there are no prices."""
     project = this_project()
     prices = project.prices(lambda stage: "")  # what was made says on which machine
-    return rows_of_run(project.store, run, prices), prices.currency if prices else ""
+    rows = [row_of(step, prices) for step in steps_of_run(project.store, run)]
+    return rows, prices.currency if prices else ""
 
 
 def _forecast(run: Run, rows: list[Row]) -> tuple[int, Costs, Costs]:
@@ -259,7 +227,7 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
     )  # what was looked up before may have changed
     plan = plan_of(session, "all")
     prices = project.prices(session.machine)
-    return [_planned(session.store, planned, prices) for planned in plan.steps], plan
+    return [row_of(step_of_plan(session.store, planned), prices) for planned in plan.steps], plan
 
 
 def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:

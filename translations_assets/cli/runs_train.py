@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import typer
 
-from translations_assets.cli import completion, exits, runs
+from translations_assets.cli import completion, exits
 from translations_assets.cli.common import (
     Json,
     Target,
@@ -16,6 +16,7 @@ from translations_assets.cli.common import (
     asks,
     check_asks_nothing,
     forecast_of,
+    known_runs,
     plannable,
     reads,
     settled_plan,
@@ -25,24 +26,27 @@ from translations_assets.cli.common import (
 from translations_assets.cli.output import be_quiet, is_quiet, print_answer, print_json, print_note, tell
 from translations_assets.cli.plan import print_forecast, print_stages, print_target
 from translations_assets.cli.remarks import print_remark, remarks
-from translations_assets.cli.run_steps import interrupted
-from translations_assets.cli.runs import Run
 from translations_assets.cli.runs_end import (
     STORING_SECONDS,
     ended_as_json,
+    gates_missed,
     kept_of,
+    next_steps,
     tell_done,
     tell_spent,
 )
 from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
+from translations_assets.dagster_home import open_instance
 from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.records.commands import TrainRequest
 from translations_assets.records.run import RunOptions
+from translations_assets.runs.run import STATES, Run
+from translations_assets.runs.steps import interrupted
 from translations_assets.settings import server_url, user
 
 if TYPE_CHECKING:
     from dagster import DagsterRun
 
-    from translations_assets.cli.runs_many import Wanted
     from translations_assets.running.events import Listener
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
@@ -86,24 +90,24 @@ def train(
     Each of several training configs gets a run of its own, whose output goes to a file. If one fails, the
     others continue.
     """
-    from translations_assets.cli.runs_many import Wanted, named, train_several
+    from translations_assets.cli.runs_many import named, train_several
 
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
-    names, wanted = named(partitions), Wanted(target, options, server)
+    names, request = named(partitions), TrainRequest(target, options, server)
     if len(names) > 1:
-        train_several(names, wanted, at_once, yes=yes, detach=detach, json=json)
+        train_several(names, request, at_once, yes=yes, detach=detach, json=json)
     else:
-        _train_one(names[0], wanted, run, yes=yes, detach=detach, json=json)
+        _train_one(names[0], request, run, yes=yes, detach=detach, json=json)
 
 
 def _train_one(
-    partition: str, wanted: Wanted, run: str | None, *, yes: bool, detach: bool, json: bool
+    partition: str, request: TrainRequest, run: str | None, *, yes: bool, detach: bool, json: bool
 ) -> None:
     from translations_assets.cli.runs_many import run_detached
     from translations_assets.server import Server
 
-    project, (target, options, server) = this_project(), wanted
+    project, (target, options, server) = this_project(), request
     remote = None if server is None else Server(server)
     if remote:
         remote.check()  # before a person is asked anything
@@ -134,7 +138,7 @@ def _train_one(
     if remote:
         run_on_server(remote, session, plan, detach=detach, json=json)
     elif detach:
-        run_detached(session, wanted, json=json)
+        run_detached(session, request, json=json)
     else:
         _run_here(session, plan, json=json)
 
@@ -156,7 +160,7 @@ def rerun(
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
     project = this_project()
-    run = runs.find_run(name)
+    run = known_runs().find(name)
     _check_repeatable(run)
     read = project.configs.read(run.partition, run.record.options.overrides)
     graph = read.graph
@@ -198,8 +202,8 @@ def cancel(
         cancel_on_server(name, Server(server), json)
         return
     run = _running(name)
-    status = runs.end_run(run.id, CANCEL_SECONDS)
-    ended = runs.get_run(run.id)
+    status = known_runs().end(run.id, CANCEL_SECONDS)
+    ended = known_runs().get(run.id)
     if not ended.is_over:
         raise TranslationsError(
             f"{run.short} did not end within {CANCEL_SECONDS:.0f} s (it is {status}), although asked to. "
@@ -240,7 +244,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
     assets = assets_of(session.stages, session.config)
     tags = run_tags(partition, user())
     session.listeners.append(listener)
-    with runs.open_instance() as instance:
+    with open_instance() as instance:
         return run_here(
             instance,
             job_name(assets),
@@ -265,9 +269,9 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
     tell(f"Run {short}: {page} (to start the UI: make ui)", err=False)
     with console.display():
         status = launch(session, console, parent).status.value
-    gates = runs.missed_gates(session.run)
+    gates = gates_missed(session.run)
     if json:
-        print_json(ended_as_json(session, session.run, runs.STATES[status], page, gates))
+        print_json(ended_as_json(session, session.run, STATES[status], page, gates))
     for state, names in {} if json else gates.items():
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
     tell_spent(session)
@@ -275,7 +279,7 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
         raise Cancelled(f"{kept_of(session.store, session.run)}\nTo go on: translations rerun {short}")
     if status != "SUCCESS":
         told = [f"The run failed. To see its steps: translations status {short}"]
-        raise TranslationsError("\n".join([*told, *runs.next_steps(runs.get_run(session.run))]))
+        raise TranslationsError("\n".join([*told, *next_steps(known_runs().get(session.run))]))
     tell_done(session)
 
 
@@ -318,12 +322,12 @@ def _check_repeatable(run: Run) -> None:
 
 
 def _running(name: str) -> Run:
-    if runs.is_run(name):
-        run = runs.find_run(name)
+    if known_runs().is_run(name):
+        run = known_runs().find(name)
         if run.is_over or not run.dagster:
             raise TranslationsError(f"{run.short} does not run: {run.state}.")
         return run
-    running = runs.running_of(this_project().configs.read(name).partition)
+    running = known_runs().running_of(this_project().configs.read(name).partition)
     if not running:
         raise TranslationsError(f"No run of {name} is running. To list the runs: translations status")
     if len(running) > 1:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli import common, completion
-from translations_assets.cli.common import this_project
+from translations_assets.cli.common import known_runs, this_project
 from translations_assets.cli.models import teachers_of
 from translations_assets.cli.output import print_note
-from translations_assets.cli.runs import is_run
 from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
 from translations_assets.records.run import RunRecord
+from translations_assets.runs.known import whole_id
 
 if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
@@ -73,7 +73,7 @@ def serve(
         models = [_exported(one, folder / str(number)) for number, one in enumerate([name, *(beside or ())])]
         _check_languages(models)
         page = Playground(models)
-        if not Path(name).is_dir() and not is_run(name):
+        if not Path(name).is_dir() and not known_runs().is_run(name):
             session = common.reading_session(name)
             page = Playground(models, _teacher(session, folder / "teacher"), _examples(session))
         serve_page(page, engine or ENGINE, port)
@@ -85,7 +85,7 @@ def _exported(name: str, folder: Path) -> Exported:
 
     if Path(name).is_dir():
         return read_exported(Path(name), Path(name).resolve().name)
-    shown, outputs = _of_run(name) if is_run(name) else _of_partition(name)
+    shown, outputs = _of_run(name) if known_runs().is_run(name) else _of_partition(name)
     _place(this_project().store, outputs, folder, [file for file in outputs if not file.endswith(_PACKED)])
     return read_exported(folder, shown)
 
@@ -104,7 +104,7 @@ def _of_partition(name: str) -> tuple[str, Mapping[str, Blob]]:
 def _of_run(name: str) -> tuple[str, Mapping[str, Blob]]:
     """Return the name for the model of a run, and the files of its export."""
     store = this_project().store
-    run = common.whole_id(name, store.runs(), "The store has no run", "translations status")
+    run = whole_id(name, store.runs(), "The store has no run", "translations status")
     record = store.read_run(run) or RunRecord()
     used = [record.uses[label] for label in record.steps.get(EXPORT, ()) if label in record.uses]
     manifest = store.generation(*used[-1]) if used else None
@@ -125,7 +125,7 @@ def _check_languages(models: Sequence[Exported]) -> None:
 
 def _teacher(session: Session, folder: Path) -> Teacher | None:
     """The teacher, or all of them together; None, with a note, when the store has it no longer."""
-    from translations_assets.running.session import UpstreamMissing
+    from translations_assets.running.run_results import UpstreamMissing
     from translations_assets.stages.handles import MODEL_FILES
     from translations_assets.ui.playground.teacher import Teacher
 

@@ -88,7 +88,7 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
     from translations_assets.running.job import make_job
     from translations_assets.store.contents import digest_file
 
-    keys, inputs = session.keys, session.inputs(step)
+    keys, inputs = session.keys, session.results.inputs(step)
     own: dict[Blob, bytes | Path] = {}
 
     def blob_of(data: bytes) -> Blob:

@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from translations_assets.cli.common import this_project
+from translations_assets.cli.common import known_runs, this_project
 from translations_assets.cli.output import counts, print_line
-from translations_assets.cli.runs import find_run, is_run, newest_runs
 from translations_assets.errors import TranslationsError
 
 if TYPE_CHECKING:
@@ -95,11 +94,11 @@ def show_page(name: str | None) -> None:
 
 
 def _run_of(name: str) -> str:
-    if is_run(name):
-        run = find_run(name)
+    if known_runs().is_run(name):
+        run = known_runs().find(name)
     else:
         partition = this_project().configs.read(name).partition
-        runs = [run for run in newest_runs(1000) if run.partition == partition]
+        runs = [run for run in known_runs().newest(1000) if run.partition == partition]
         if not runs:
             raise TranslationsError(f"There is no run of {name}. To list the runs: translations status")
         run = runs[0]

@@ -36,7 +36,8 @@ from translations_assets.graph.step import Step
 from translations_assets.records.canonical import json_digest
 from translations_assets.running import events
 from translations_assets.running.events import Listener, StepEvent, StepResult
-from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 from translations_assets.server import (
     GATE,
     NUMBERS,
@@ -87,12 +88,12 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
         session = _run_session(context)
         results = _run_stage(context, session, stage.name)
         tags = recipe_tags(context.instance, session, stage.name)
-    for warning in session.warnings:
+    for warning in session.results.warnings:
         context.log.warning(warning)
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
     metadata = {
-        **stage_metadata(results, PROJECT.store, session.warnings, PROJECT.prices(session.machine)),
+        **stage_metadata(results, PROJECT.store, session.results.warnings, PROJECT.prices(session.machine)),
         **lines_by_dataset(session, results, PROJECT.store),
     }
     if stage.name in session.changed:
@@ -129,7 +130,7 @@ def _run_stage(
     steps = session.graph.stages[stage]
     with Progress(context, stage, session.listeners, steps, is_changed=is_changed) as progress:
         results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
-    session.publish(stage)
+    session.results.publish(stage)
     return results
 
 

@@ -7,7 +7,6 @@ Of an error that comes with a record of itself (`DagsterUserCodeProcessError`) i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 import dagster as dg
 
@@ -17,9 +16,8 @@ from dagster_shared.error import SerializableErrorInfo
 
 from translations_assets.config.errors import ConfigError
 from translations_assets.errors import FailedStep, StepFailed
-from translations_assets.server import CAUSE, GATE, log_path
-
-Cause: TypeAlias = Literal["steps", "lost results", "budget", "gates", "training config", ""]
+from translations_assets.runs.failed_assets import Cause, FailedAsset
+from translations_assets.server import log_path
 
 
 class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
@@ -38,8 +36,7 @@ class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
             text,
             {
                 **{name: dg.MetadataValue.url(path) for name, path in links.items()},
-                **({CAUSE: dg.MetadataValue.text(cause)} if cause else {}),
-                **({GATE: dg.MetadataValue.text(" ".join(gates))} if gates else {}),
+                **FailedAsset(text, cause, gates).metadata(),
             },
             allow_retries=False,
             user_code_process_error_infos=[_in_words(text)],

@@ -251,7 +251,7 @@ def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tupl
 
 def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
     """Return a step's statistics; empty when this run knows no result of it, or it has none."""
-    result = session.result(step)
+    result = session.results.result(step)
     blob = result.outputs.get("stats.json") if result else None
     lines: Mapping[str, Any] = json.loads(store.read_blob(blob)).get("lines", {}) if blob else {}
     return lines

@@ -16,10 +16,14 @@ import dagster as dg
 from dagster._core.definitions.run_request import DagsterRunReaction
 
 from translations_assets import settings
-from translations_assets.defs.ended import EndedRun
 from translations_assets.defs.endings import ToldDelay
+from translations_assets.defs.shared import PROJECT
 from translations_assets.defs.webhook import Refused, Undelivered, Webhook
+from translations_assets.errors import TranslationsError
 from translations_assets.records.cost import duration
+from translations_assets.runs.ended import EndedRun
+from translations_assets.runs.instance import run_of_dagster
+from translations_assets.runs.run import Run, merged
 from translations_assets.server import PARTITION_TAG, Server
 
 MOST_CHARACTERS = 600  # of a reason
@@ -35,21 +39,31 @@ ENDS: Mapping[dg.DagsterRunStatus, str] = {
 WEBHOOK = Webhook()
 
 
-def notice(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
-    """Write the notice of a run that has ended."""
-    ended = EndedRun(instance, run)
-    stats = instance.get_run_stats(run.run_id)
-    took = ""
-    if stats.start_time is not None and stats.end_time is not None:
-        took = f" after {duration(stats.end_time - stats.start_time)}"
-    lines = [f"{ended.partition}, run {ended.short}: {ENDS[run.status]}{took}."]
-    if run.status != dg.DagsterRunStatus.SUCCESS:
+def notice(ended: EndedRun, status: dg.DagsterRunStatus) -> str:
+    """Write the notice of a run that has ended, with the status that is reported."""
+    run = ended.run
+    took = "" if run.seconds is None else f" after {duration(run.seconds)}"
+    lines = [f"{run.partition}, run {run.short}: {ENDS[status]}{took}."]
+    if status != dg.DagsterRunStatus.SUCCESS:
         lines += _reasons([*ended.reasons()])
     if spending := ended.spending():
         lines.append(spending)
     if server := settings.public_server_url():
-        lines.append(Server(server).run_url(run.run_id))
-    return "\n".join([*lines, *_next(ended, run.status)])
+        lines.append(Server(server).run_url(run.id))
+    return "\n".join([*lines, *_next(ended, status)])
+
+
+def _ended(instance: dg.DagsterInstance, run: str) -> EndedRun | None:
+    """A run that is over; None when it was deleted."""
+    found = instance.get_run_record_by_id(run)
+    if found is None:
+        return None
+    try:
+        record = PROJECT.store.read_run(run)
+    except TranslationsError:  # the store is away
+        record = None
+    merged_run = merged(run_of_dagster(instance, PROJECT.store, found), record)
+    return EndedRun(merged_run, found.dagster_run, instance, PROJECT.deployment)
 
 
 def _reasons(reasons: list[str]) -> Iterator[str]:
@@ -78,11 +92,14 @@ def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | DagsterRunReacti
         return dg.SkipReason("TRANSLATIONS_WEBHOOK names no address: nothing was sent.")
     if PARTITION_TAG not in run.tags:
         return dg.SkipReason("Not a run of a training config.")
-    text = notice(context.instance, run)
+    ended = _ended(context.instance, run.run_id)
+    if ended is None:
+        return dg.SkipReason("The run was deleted.")
+    text = notice(ended, run.status)
     try:
         WEBHOOK.send(settings.webhook(), text)
     except Undelivered as error:
-        said, is_lost = str(error), isinstance(error, Refused) or _is_old(context.instance, run)
+        said, is_lost = str(error), isinstance(error, Refused) or _is_old(ended.run)
     else:
         return DagsterRunReaction(run, run_status=run.status)
     if is_lost:
@@ -90,9 +107,8 @@ def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | DagsterRunReacti
     raise ToldDelay(f"The webhook does not take a notice ({said}). The next tick tries again:\n{text}")
 
 
-def _is_old(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    record = instance.get_run_record_by_id(run.run_id)
-    return bool(record and record.end_time and time.time() - record.end_time > KEPT_SECONDS)
+def _is_old(run: Run) -> bool:
+    return bool(run.ended and time.time() - run.ended > KEPT_SECONDS)
 
 
 def _sensor(status: dg.DagsterRunStatus) -> dg.SensorDefinition:

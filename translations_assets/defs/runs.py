@@ -33,8 +33,9 @@ from translations_assets.records.cost import Cost
 from translations_assets.records.run import OPTIONS, RunOptions
 from translations_assets.running.events import Explained, Listener, StepEvent
 from translations_assets.running.session import Session
+from translations_assets.runs.instance import stages_of
 from translations_assets.server import PARTITION_TAG
-from translations_assets.stages import ASSETS, STAGES, last_asset
+from translations_assets.stages import ASSETS, last_asset
 
 WHY_TAG = "translations/why"
 LOCATION = "translations-assets"  # as workspace.yaml and a deployment's code server name the code location
@@ -79,8 +80,8 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
             observe_recipes(context.instance, session, session.keys, assets)
         if not session.expected:  # `translations train` has made one with its plan
             session.expected = _forecast(session)
-        session.keep_alive()
-        for warning in session.warnings:
+        session.record.keep_alive()
+        for warning in session.results.warnings:
             log.warning(warning)
     except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
         log.warning("The run of %s cannot begin: %s", partition, error)
@@ -137,16 +138,6 @@ def _continued(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:
         found = instance.get_run_by_id(parent)
         parent = found.parent_run_id if found else None
     return earlier
-
-
-def stages_of(instance: DagsterInstance, dagster_run: DagsterRun) -> list[str]:
-    """The stages of a run: those of its selection, of its job, or of what is repeated of another run."""
-    names = set(dagster_run.step_keys_to_execute or ())  # a re-execution from failure
-    if not names and dagster_run.asset_selection is not None:
-        names = {key.to_user_string() for key in dagster_run.asset_selection}
-    elif not names and (plan := dagster_run.execution_plan_snapshot_id):
-        names = set(instance.get_execution_plan_snapshot(plan).step_keys_to_execute)
-    return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
 
 
 def run_here(

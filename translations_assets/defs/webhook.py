@@ -14,12 +14,11 @@ import math
 import threading
 import urllib.error
 import urllib.request
-from email.message import Message
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from translations_assets.background import CLOCK, Clock
 from translations_assets.errors import TranslationsError
+from translations_assets.retry_after import asked_pause
 
 TRY_SECONDS = 5.0  # to connect to each of the server's addresses, and for its answer
 LAST_TRY_SECONDS = 20.0  # after which no try begins: Dagster ends a sensor's tick after 60
@@ -92,7 +91,7 @@ def _post(address: str, text: str) -> None:
         with _OPENER.open(request, timeout=TRY_SECONDS):
             return
     except urllib.error.HTTPError as error:
-        status, pause = error.code, _asked_pause(error.headers)
+        status, pause = error.code, asked_pause(error.headers.get("Retry-After", ""), LONGEST_PAUSE)
         error.close()
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None)
@@ -104,15 +103,3 @@ def _post(address: str, text: str) -> None:
     if status in _BUSY:
         raise _Busy(f"it answers {status}", pause)
     raise (Refused if status in _FAULTS else Undelivered)(f"it answers {status}")
-
-
-def _asked_pause(headers: Message) -> float | None:
-    """Seconds that `Retry-After` asks to wait, given as such or as a date; None without it."""
-    value = headers.get("Retry-After", "").strip()
-    if value.isdecimal():
-        return min(LONGEST_PAUSE, float(value))
-    try:
-        until = parsedate_to_datetime(value).timestamp()
-    except ValueError:
-        return None
-    return min(LONGEST_PAUSE, max(0.0, until - CLOCK.time()))

@@ -253,5 +253,5 @@ def _evaluates(record: RunRecord) -> bool:
 
 
 def _progress(record: RunRecord) -> str:
-    labels = record.labels.keys()
-    return f"{len(labels & record.uses.keys())} of {len(labels)} steps"
+    done, total = record.progress
+    return f"{done} of {total} steps"

@@ -156,6 +156,12 @@ class RunRecord(Record):
         """Label → stage, of all steps that the run was to make."""
         return {label: stage for stage, labels in self.steps.items() for label in labels}
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """The number of its own steps that are done, and of all; 0 of 0 before it began."""
+        labels = self.labels.keys()
+        return len(labels & self.uses.keys()), len(labels)
+
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON values; what is not known is left out."""
         return {**super().to_dict(), "options": self.options.to_dict()}

@@ -21,7 +21,8 @@ from translations_assets.registry.read import RunRow, StoreReader
 from translations_assets.report.facts import gather
 from translations_assets.report.page import as_html
 from translations_assets.running.protocols import Store
-from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.run_results import RunResults, UpstreamMissing
+from translations_assets.running.session import Session
 from translations_assets.stages import STAGES
 from translations_assets.whole_file import write_whole
 from translations_assets.why.history import History
@@ -31,14 +32,14 @@ _PACKAGE = Path(__file__).parents[1]
 _MAKERS = ("report", "checks", "registry")  # the packages that say what stands in a report
 
 
-class PastSession(Session):
-    """A run that has been: its results are those that its record names, and no others are looked for."""
+class PastResults(RunResults):
+    """Results of a run that has been: those that its record names, and no others are looked for."""
 
     def need(self, steps: Collection[Step]) -> None:
         """Raise UpstreamMissing for a step of which the run used no result."""
         for step in steps:
             if self.result(step) is None:
-                raise UpstreamMissing(f"The run {self.run} has no result of {step.label}.")
+                raise UpstreamMissing(f"The run {self._request.run} has no result of {step.label}.")
 
 
 @dataclass
@@ -82,13 +83,14 @@ class Reports:
         """The run as it was, over the graph that its training config has by now."""
         config = parse_config(row.config, f"the training config of run {row.run}", lambda values: ())
         graph, options = build_graph(config, STAGES), row.record.options
-        session = PastSession(
-            row.run, row.partition, row.space, lambda: config, graph, self.store, self.keys, options
+        session = Session(
+            row.run, row.partition, row.space, lambda: config, graph, self.store, self.keys, options=options
         )
+        session.results = PastResults(session, self.store, self.keys)
         manifests = reader.manifests(row.record)
         for step in graph.steps:
             if step.label in manifests:
-                session.set_result(step, manifests[step.label])
+                session.results.set_result(step, manifests[step.label])
         return session
 
 

@@ -10,7 +10,8 @@ import zstandard
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
-from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 
 # Steps, and the contents of a JSON file of each.
 Documents: TypeAlias = "Sequence[tuple[Step, dict[str, Any]]]"
@@ -29,10 +30,10 @@ def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
     found = {}
     for step in steps:
         try:
-            session.need([step])
+            session.results.need([step])
         except UpstreamMissing:
             continue
-        result = session.result_of(step)
+        result = session.results.result_of(step)
         manifest = result.manifest or session.store.generation(result.key, result.generation)
         if manifest is not None:
             found[step.label] = Known(step, manifest)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,41 +15,30 @@ from translations_assets.errors import (
     Cancelled,
     FailedStep,
     StepFailed,
-    StoreError,
-    StoreUnreachable,
-    TemporaryError,
     TranslationsError,
 )
 from translations_assets.graph.step import Step
-from translations_assets.records.manifest import KeyParts, Manifest, Provenance
+from translations_assets.records.manifest import Manifest
 from translations_assets.running import events
-from translations_assets.running.contents import stored_contents
-from translations_assets.running.events import Event, JobEvent, Listener, StepEvent, StepResult
+from translations_assets.running.attempts import Attempts, MissingStep
+from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.explaining import EXPLAINERS, Explain, Explaining
-from translations_assets.running.failure import error_line, lost_inputs, names, told
-from translations_assets.running.job import Job, Outcome, make_job
+from translations_assets.running.failure import lost_inputs, names, told, why_ended
+from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
-from translations_assets.running.runner import Runner, Submission
+from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session
 from translations_assets.running.spending import Spending
 from translations_assets.running.tasks import (
     RUN_SECONDS,
     Tasks,
-    Wake,
-    Work,
-    at_once,
-    finish,
-    patiently,
-    pause,
     when_reachable,
 )
 from translations_assets.running.waiting import WaitingSteps
 
 THREADS = 64  # steps that are looked after at once; one that waits, or that a runner runs, needs none
 FIRST_STEPS = 64  # that are looked up before some start; twice as many each further time
-RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
-LONGEST_PAUSE = 300.0
 LOOK_SECONDS = 0.5  # how often it is looked whether the run is cancelled
 
 _log = logging.getLogger(__name__)
@@ -88,18 +76,8 @@ class Engine:
         mine = set(steps)
         others = [up for step in steps for up in step.upstream() if up not in mine]
         pause = partial(self.clock.wait, cancel)
-        when_reachable(lambda: session.need(others), RUN_SECONDS, pause, _log.warning, self.clock)
+        when_reachable(lambda: session.results.need(others), RUN_SECONDS, pause, _log.warning, self.clock)
         return _Execution(self, session, steps, cancel, listener).finish()
-
-
-@dataclass(frozen=True)
-class _Missing:
-    """A step that has no result that counts, and how to make one."""
-
-    step: Step
-    parts: KeyParts
-    generation: int
-    reasons: tuple[str, ...]  # none for one that has no result for its key
 
 
 class _Execution:
@@ -118,11 +96,9 @@ class _Execution:
         self.waiting = WaitingSteps(steps, self._has_result)
         self.results: dict[Step, StepResult] = {}
         self.failures: list[FailedStep] = []
-        self.logs: dict[Step, tuple[str, int]] = {}  # of the steps that ran
         self.woken = False  # whether the tasks have been woken to see that the run is cancelled
-        self.resolver = session.resolver()
+        self.resolver = session.results.resolver()
         self.spending = Spending(session.budget, cancel, self._overdrawn)
-        self.unpaid: set[Step] = set()  # not begun, or ended, for want of budget
 
     def finish(self) -> list[StepResult]:
         clock = self.engine.clock
@@ -132,7 +108,8 @@ class _Execution:
             clock.pool(THREADS, "step") as pool,
         ):
             explain = self.engine.explain
-            self.explaining = Explaining(self.session, explain, explainers, self.cancel, self._explained)
+            explaining = Explaining(self.session, explain, explainers, self.cancel, self._explained)
+            self.attempts = self._attempts(explaining)
             tasks: Tasks[Step, Outcome] = Tasks(pool, clock)
             try:
                 self._run_all(tasks, look_up)
@@ -145,8 +122,24 @@ class _Execution:
             raise StepFailed(self.failures)
         if self.cancel.is_set() and self.waiting:
             raise Cancelled(f"The run was cancelled. Not made: {names(self.waiting)}.")
-        results = (replace(each, reason=self.session.reason(each.step)) for each in self.results.values())
+        results = (
+            replace(each, reason=self.session.progress.reason(each.step)) for each in self.results.values()
+        )
         return sorted(results, key=lambda result: self.order[result.step])
+
+    def _attempts(self, explaining: Explaining) -> Attempts:
+        engine = self.engine
+        return Attempts(
+            self.session,
+            engine.store,
+            engine.runner,
+            engine.revision,
+            engine.clock,
+            self.cancel,
+            self.spending,
+            explaining,
+            self._emit,
+        )
 
     def _run_all(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready.
@@ -175,35 +168,35 @@ class _Execution:
             tasks.wake()
         return list(tasks.advance())
 
-    def _to_start(self, look_up: Map, most: int) -> list[_Missing]:
+    def _to_start(self, look_up: Map, most: int) -> list[MissingStep]:
         """Steps that are to run, about so many at most, of those whose inputs are known."""
-        to_start: list[_Missing] = []
+        to_start: list[MissingStep] = []
         while len(to_start) < most and self._is_looking:
             for found in look_up(self._look_up, self.waiting.take(most)):
                 to_start += found
         return to_start
 
-    def _start(self, tasks: Tasks[Step, Outcome], to_start: Sequence[_Missing]) -> None:
+    def _start(self, tasks: Tasks[Step, Outcome], to_start: Sequence[MissingStep]) -> None:
         steps = [missing.step for missing in to_start]
         if self.cancel.is_set():
             self.waiting.put_back(steps)
             return
-        self.session.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
+        self.session.progress.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
         with self._failing(steps, "was not started"):
             # what is used is on record before anything new is made from it
-            self._reach_now(steps[0], self.session.write_down)
+            self.attempts.reach_now(steps[0], self.session.record.write)
             for missing in to_start:
-                tasks.add(missing.step, partial(self._run, missing))
+                tasks.add(missing.step, partial(self.attempts.run, missing))
 
     def _has_result(self, step: Step) -> bool:
         """Of a step that is to get its result here, one that the session has from a ref does not count."""
-        return step in self.results if step in self.order else self.session.result(step) is not None
+        return step in self.results if step in self.order else self.session.results.result(step) is not None
 
-    def _look_up(self, step: Step) -> list[_Missing]:
+    def _look_up(self, step: Step) -> list[MissingStep]:
         """The step, when it has to run."""
         missing = None
         with self._failing([step], "cannot be looked up"):
-            missing = self._reach_now(step, lambda: self._find(step))
+            missing = self.attempts.reach_now(step, lambda: self._find(step))
         return [missing] if missing else []
 
     @contextmanager
@@ -217,18 +210,18 @@ class _Execution:
             for step in steps:
                 self._failed(step, f"The step {step.label} {how}: {error}")
 
-    def _find(self, step: Step) -> _Missing | None:
+    def _find(self, step: Step) -> MissingStep | None:
         """Note the step's result when one counts; else how to make it."""
-        found = self.resolver.resolve(step, self.session.outputs)
+        found = self.resolver.resolve(step, self.session.results.outputs)
         if found.status == "run":
             assert found.parts is not None  # a result that is given does not run
-            return _Missing(step, found.parts, found.generation, found.reasons if found.manifest else ())
+            return MissingStep(step, found.parts, found.generation, found.reasons if found.manifest else ())
         if found.manifest is None or (found.status == "lost" and not self.session.is_spent(step)):
             self._failed(step, self._lost(step, "; ".join(found.reasons)), is_lost=True)
             return None
         if found.status == "lost":
             warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is whole."
-            self.session.warnings.append(warning)
+            self.session.results.warnings.append(warning)
         self._note(step, found.manifest, cached=True)
         return None
 
@@ -238,164 +231,44 @@ class _Execution:
             f"that follows from it: translations train {self.session.partition} --repair"
         )
 
-    def _run(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
-        """All attempts of a step; whatever goes wrong is this step's failure."""
-        if self.cancel.is_set():
-            return Outcome("cancelled", message="cancelled before it began")
-        try:
-            return (yield from self._attempts(missing, wake))
-        except Cancelled as error:
-            return Outcome("cancelled", message=str(error))
-        except TranslationsError as error:
-            return Outcome("failed", message=str(error))
-        except Exception:
-            return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
-
-    def _unpaid(self, step: Step, refusal: str) -> Outcome:
-        """Return the outcome of an attempt that the budget does not let begin, or go on."""
-        self.unpaid.add(step)
-        again = f"translations rerun {self.session.run[:8]}"
-        message = f"{refusal}. What is made is kept. To go on, with as much again: {again}"
-        return Outcome("failed", message=message)
-
     def _overdrawn(self, step: Step, words: str) -> None:
         run = self.session.run[:8]
         message = (
             f"{words}. To end the run: translations cancel {run}. --hard-budget ends such steps by itself"
         )
-        self._emit(step, events.Notice(f"{message}."))
-
-    def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
-        step, clock = missing.step, self.engine.clock
-        job = yield from self._reach(step, lambda: at_once(lambda: self._job(missing)))
-        for number in range(step.attempts):
-            if number:
-                seconds = min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)
-                yield from pause(seconds, self.cancel.is_set, clock)
-            if number and self.cancel.is_set():
-                return Outcome("cancelled", message="cancelled before another attempt")
-            attempt = replace(job, attempt=job.attempt + number)
-            outcome = yield from self._reach(step, partial(self._attempt, missing, attempt, wake))
-            if outcome.kind != "temporary" or number == step.attempts - 1:
-                return outcome
-            self._retry(step, _why(outcome))
-        raise AssertionError("a step has at least one attempt")
-
-    def _attempt(self, missing: _Missing, job: Job, wake: Wake) -> Work[Outcome]:
-        """One attempt, if the budget has enough for it.
-
-        Raises StoreUnreachable for one that the store ended: it does not count.
-        """
-        step, budget, outcome = missing.step, self.session.budget, None
-        if budget and (refusal := budget.begin(step, self.session.expected)):
-            return self._unpaid(step, f"not begun: {refusal}")
-        try:
-            outcome = yield from self._submit(missing, job, wake)
-            if outcome.kind != "done" and (words := self.spending.why_ended(step)):
-                return self._unpaid(step, f"ended: {words}")
-            return outcome
-        finally:
-            if budget:
-                budget.end(step, self.engine.clock.monotonic(), outcome.manifest if outcome else None)
-
-    def _submit(self, missing: _Missing, job: Job, wake: Wake) -> Work[Outcome]:
-        """One attempt."""
-        step = missing.step
-
-        def on_event(event: JobEvent) -> None:
-            is_start = isinstance(event, events.Started)
-            self._emit(step, event, job.step if is_start else None)
-            if is_start:
-                self.session.start(step)
-                if self.session.budget:
-                    self.session.budget.start(step, self.engine.clock.monotonic())
-                self.explaining.begin(step, missing.parts, missing.reasons)
-
-        self.logs[step] = job.step
-
-        try:
-            submission = Submission(job, self.engine.store, self.spending.stop_of(step), on_event, wake)
-            outcome = yield from self.engine.runner.run(submission)
-        except StoreUnreachable:
-            raise
-        except (StoreError, TemporaryError) as error:
-            return Outcome("temporary", message=str(error))
-        if outcome.unreachable:
-            raise StoreUnreachable(outcome.message)
-        return outcome
-
-    def _reach_now(self, step: Step, action: Callable[[], T]) -> T:
-        """As `_reach`, in this thread."""
-        work = self._reach(step, lambda: at_once(action))
-        return finish(work, partial(self.engine.clock.wait, self.cancel))
-
-    def _reach(self, step: Step, begin: Callable[[], Work[T]]) -> Work[T]:
-        """Do what a step needs the store for; wait for a store that is away, which is reported once."""
-        cancelled, report, clock = self.cancel.is_set, partial(self._retry, step), self.engine.clock
-        try:
-            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, clock))
-        except StoreUnreachable as error:
-            if self.cancel.is_set():
-                raise Cancelled(f"The run was cancelled while it waited: {error}") from error
-            raise
-
-    def _job(self, missing: _Missing) -> Job:
-        """The next attempt; earlier runs may have made some."""
-        step, session, store = missing.step, self.session, self.engine.store
-        return make_job(
-            step,
-            missing.parts,
-            stored_contents(step, missing.parts, session.inputs(step), session.keys, store),
-            bundle=store.add_bytes(session.keys.bundle(step.script)),
-            generation=missing.generation,
-            attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
-            machine=session.machine(step.stage),
-            provenance=Provenance(
-                run=session.run,
-                partition=session.partition,
-                config=session.config_blob,
-                options=session.options,
-                revision=self.engine.revision,
-            ),
-        )
+        self._emit(StepEvent(step, events.Notice(f"{message}.")))
 
     def _explained(self, step: Step, reason: str) -> None:
-        self._emit(step, events.Explained(reason))
+        self._emit(StepEvent(step, events.Explained(reason)))
 
-    def _retry(self, step: Step, message: str) -> None:
-        self._emit(step, events.Retry(message))
-
-    def _emit(self, step: Step, what: Event, log: tuple[str, int] | None = None) -> None:
+    def _emit(self, event: StepEvent) -> None:
         try:
-            self.listener(StepEvent(step, what, log))
+            self.listener(event)
         except Exception:
-            _log.warning("Showing %s of %s failed.", what.kind, step.label, exc_info=True)
+            _log.warning("Showing %s of %s failed.", event.what.kind, event.step.label, exc_info=True)
 
     def _finished(self, step: Step, outcome: Outcome) -> None:
         if outcome.kind == "done" and outcome.manifest is not None:
             self._note(step, outcome.manifest, cached=False)
         elif outcome.kind == "cancelled":
             self.waiting.put_back([step])
-            self._emit(step, events.Cancelled())
+            self._emit(StepEvent(step, events.Cancelled()))
         else:
             lost = lost_inputs(step, self.session, self.engine.store)
             message = "\n".join([told(step.label, outcome), *lost])
-            self._failed(step, message, _why(outcome))
+            self._failed(step, message, why_ended(outcome))
 
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
-        self.session.set_result(step, manifest, made=not cached)
+        self.session.results.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
         self.waiting.note_result(step)
-        self._emit(step, events.Cached(manifest) if cached else events.Done(manifest))
+        self._emit(StepEvent(step, events.Cached(manifest) if cached else events.Done(manifest)))
 
     def _failed(self, step: Step, message: str, why: str = "", *, is_lost: bool = False) -> None:
         self.session.fail(step, why or message)
-        log, command = self.logs.get(step), self.session.command("logs", step.label)
-        failure = FailedStep(step.label, message, command if log else "", log, is_lost, step in self.unpaid)
+        log, command = self.attempts.logs.get(step), self.session.command("logs", step.label)
+        failure = FailedStep(
+            step.label, message, command if log else "", log, is_lost, step in self.attempts.unpaid
+        )
         self.failures.append(failure)
-        self._emit(step, events.Failed(str(failure)), log)
-
-
-def _why(outcome: Outcome) -> str:
-    """An outcome's message with the last error that the script printed."""
-    return "; ".join(filter(None, [outcome.message, error_line(outcome.log_tail)]))
+        self._emit(StepEvent(step, events.Failed(str(failure)), log))

@@ -56,5 +56,5 @@ class Explaining:
         except Exception:  # it stops nothing
             _log.warning("why %s runs cannot be explained", step.label, exc_info=True)
         reason = "; ".join(reasons) or NO_RESULT
-        self.session.note_reason(step, reason)
+        self.session.progress.note_reason(step, reason)
         self.tell(step, reason)

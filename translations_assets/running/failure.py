@@ -26,7 +26,7 @@ _UNEXPLAINED = re.compile(r"ended with (?:exit code|signal) \d+$|asks for anothe
 def lost_inputs(step: Step, session: Session, store: Store) -> list[str]:
     """List a step's inputs that the store has lost since they were resolved; the next run resolves anew."""
     try:
-        lost = [output for output, blob in session.inputs(step).items() if not store.has_blob(blob)]
+        lost = [output for output, blob in session.results.inputs(step).items() if not store.has_blob(blob)]
     except StoreError:
         return []  # the store cannot be reached: that is the failure, which is reported already
     return [
@@ -63,6 +63,11 @@ def error_line(tail: str) -> str:
     """The line of a log's end that names the error; empty when there is none."""
     _, error, _ = _parts(tail.splitlines())
     return error[0] if error else ""
+
+
+def why_ended(outcome: Outcome) -> str:
+    """An outcome's message with the last error that the script printed."""
+    return "; ".join(filter(None, [outcome.message, error_line(outcome.log_tail)]))
 
 
 def names(steps: Iterable[Step]) -> str:

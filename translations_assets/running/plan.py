@@ -4,47 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import LostResults, Resolver, parallel_map
-
-Status = Literal["cached", "run", "maybe", "lost"]
-
-
-@dataclass(frozen=True)
-class PlannedStep:
-    """The planned state of a step.
-
-    cached  its result is in the store; or its files are lost, and all that is made from them is whole
-    run     it will run: no result for its key, or the run repeats its stage
-    maybe   it runs if a step before it that will run changes its input (early cutoff)
-    lost    its result was made, is damaged or missing, cannot be repeated byte by byte, and is needed
-    """
-
-    step: Step
-    status: Status
-    key: str | None
-    reasons: tuple[str, ...] = ()
-    manifest: Manifest | None = None
+from translations_assets.running.step_state import Status, StepState
 
 
 @dataclass(frozen=True)
 class Plan:
     """The planned steps in running order."""
 
-    steps: tuple[PlannedStep, ...]
+    steps: tuple[StepState, ...]
 
     def count(self, status: Status) -> int:
         """Count the steps with a status."""
         return sum(planned.status == status for planned in self.steps)
 
-    def by_stage(self) -> Mapping[str, list[PlannedStep]]:
+    def by_stage(self) -> Mapping[str, list[StepState]]:
         """The planned steps of each stage, in running order."""
-        stages: dict[str, list[PlannedStep]] = {}
+        stages: dict[str, list[StepState]] = {}
         for planned in self.steps:
             stages.setdefault(planned.step.stage, []).append(planned)
         return stages
@@ -124,23 +105,23 @@ def _waves(steps: Iterable[Step]) -> Iterator[list[Step]]:
 @dataclass
 class _Planning:
     resolver: Resolver
-    planned: dict[Step, PlannedStep] = field(default_factory=dict)
+    planned: dict[Step, StepState] = field(default_factory=dict)
 
-    def plan(self, step: Step) -> PlannedStep:
+    def plan(self, step: Step) -> StepState:
         resolver = self.resolver
         upstream = [] if step in resolver.fixed else [self.planned[up] for up in step.upstream()]
         waiting = [up for up in upstream if up.status in ("run", "maybe")]
         if waiting:
             reasons = tuple(f"input from {up.step.label}, which is not cached" for up in waiting)
-            return PlannedStep(step, "run" if resolver.repeats(step, None) else "maybe", None, reasons)
+            return StepState(step, "run" if resolver.repeats(step, None) else "maybe", reasons)
         lost = tuple(f"input from {up.step.label}, which is lost" for up in upstream if up.status == "lost")
         found = resolver.resolve(step, self._outputs)
         is_new = found.manifest is None or resolver.repeats(step, found.manifest)
         if lost and found.status == "run" and not is_new:  # its files are lost, and it cannot be made again
-            return PlannedStep(step, "lost", found.key, (*found.reasons, *lost), found.manifest)
-        if found.status == "unknown" or (lost and is_new):
-            return PlannedStep(step, "maybe", found.key, lost, found.manifest)
-        return PlannedStep(step, found.status, found.key, found.reasons, found.manifest)
+            return replace(found, status="lost", reasons=(*found.reasons, *lost))
+        if found.status == "maybe" or (lost and is_new):
+            return replace(found, status="maybe", reasons=lost)
+        return found
 
     def _outputs(self, step: Step) -> Mapping[str, Blob] | None:
         manifest = self.planned[step].manifest

@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.manifest import Blob, KeyParts, Manifest
+from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
+from translations_assets.running.step_state import StepState
 
 DAMAGED = "its manifest was damaged and is put aside in quarantine/"
 RUNS = 20  # newest runs whose records are read
@@ -76,34 +77,6 @@ Outputs: TypeAlias = "Callable[[Step], Mapping[str, Blob] | None]"  # of a step,
 
 
 @dataclass(frozen=True)
-class Resolved:
-    """The result that counts for a step, and the reason.
-
-    cached   `manifest` does
-    run      nothing does: it is to be made, as `generation`; the store may have lost files of `manifest`
-    lost     the same, but it is not made again unasked, as it would not be the same
-    unknown  its inputs are not known yet
-
-    parts    of its key; None for a given result, and while they are not known
-    """
-
-    status: Literal["cached", "run", "lost", "unknown"]
-    reasons: tuple[str, ...] = ()
-    parts: KeyParts | None = None
-    manifest: Manifest | None = None
-
-    @property
-    def key(self) -> str | None:
-        """The key of the result, or that it would have."""
-        return self.manifest.key if self.manifest else self.parts.digest if self.parts else None
-
-    @property
-    def generation(self) -> int:
-        """The generation that making it now would have."""
-        return self.manifest.generation + 1 if self.manifest else 1
-
-
-@dataclass(frozen=True)
 class Resolver:
     """Finds the results that count, for a plan or a run.
 
@@ -128,33 +101,33 @@ class Resolver:
         manifest = None if inputs is None else self.store.latest(self.keys.parts(step, inputs).digest)
         return None if manifest is None or _unnamed(step, manifest) else manifest
 
-    def resolve(self, step: Step, outputs: Outputs) -> Resolved:
+    def resolve(self, step: Step, outputs: Outputs) -> StepState:
         """Resolve a step's result, given the outputs of the steps before it.
 
         >>> [resolver.resolve(graph.step(label), lambda step: None).status for label in ("write-a", "join")]
-        ['run', 'unknown']
+        ['run', 'maybe']
         """
         if step in self.fixed:
-            return Resolved("cached", ("taken from the previous run",), None, self.fixed[step])
+            return StepState(step, "cached", ("taken from the previous run",), None, self.fixed[step])
         inputs = inputs_of(step, outputs)
         if inputs is None:
-            return Resolved("unknown")
+            return StepState(step, "maybe")
         parts = self.keys.parts(step, inputs)
         manifest = self.store.latest(parts.digest)
         if self.repeats(step, manifest):
-            return Resolved("run", (f"the run repeats the stage {step.stage}",), parts, manifest)
+            return StepState(step, "run", (f"the run repeats the stage {step.stage}",), parts, manifest)
         if manifest is None:
             lost = "" if self.repair else self.lost.reason(step, parts.digest)
             reason = lost or "no result for its key in the store"
-            return Resolved("lost" if lost else "run", (reason,), parts)
+            return StepState(step, "lost" if lost else "run", (reason,), parts)
         missing = _unnamed(step, manifest) + missing_outputs(manifest, self.store)
         if not missing:
-            return Resolved("cached", (), parts, manifest)
+            return StepState(step, "cached", (), parts, manifest)
         verb = "is" if len(missing) == 1 else "are"
         reason = f"{', '.join(missing)} {verb} missing from the store or damaged"
         if step.repeatable or self.repair:
-            return Resolved("run", (reason,), parts, manifest)
-        return Resolved("lost", (reason, f"it took {_effort(manifest)}"), parts, manifest)
+            return StepState(step, "run", (reason,), parts, manifest)
+        return StepState(step, "lost", (reason, f"it took {_effort(manifest)}"), parts, manifest)
 
 
 def inputs_of(step: Step, outputs: Outputs) -> dict[Output, Blob] | None:

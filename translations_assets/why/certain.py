@@ -7,7 +7,8 @@ from itertools import islice
 
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import KeyParts
-from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.running.plan import Plan
+from translations_assets.running.step_state import StepState
 from translations_assets.why.explain import CANDIDATES, known_parts
 from translations_assets.why.history import History
 
@@ -23,7 +24,7 @@ def settled(plan: Plan, keys: KeyMaker, history: History) -> Plan:
     """
     made = plan.results()
 
-    def runs(planned: PlannedStep) -> bool:
+    def runs(planned: StepState) -> bool:
         if planned.status != "maybe" or planned.step.repeatable or planned.key is not None:
             return False
         parts = known_parts(keys, planned.step, made)

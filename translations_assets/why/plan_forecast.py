@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, Cost, amount, duration
-from translations_assets.running.plan import Plan, PlannedStep
+from translations_assets.running.plan import Plan
 from translations_assets.running.prices import Prices, class_of
+from translations_assets.running.step_state import StepState
 from translations_assets.why.estimates import Estimates
 from translations_assets.why.forecast import Forecast, Forecasts
 from translations_assets.why.history import History
@@ -69,7 +70,7 @@ class PlanForecast:
 
     def by_class(self) -> dict[str, PlanForecast]:
         """Worker class → the forecast of the steps that run on it, dear ones first."""
-        classes: dict[str, list[PlannedStep]] = {}
+        classes: dict[str, list[StepState]] = {}
         for planned in self.plan.steps:
             if planned.step in self.forecasts:
                 classes.setdefault(class_of(planned.step, self.kubernetes), []).append(planned)

@@ -26,7 +26,8 @@ from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.code.modules import Module
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Provenance
-from translations_assets.running.plan import Status, make_plan
+from translations_assets.running.plan import make_plan
+from translations_assets.running.step_state import Status
 from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 

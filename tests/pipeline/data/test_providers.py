@@ -30,6 +30,8 @@ from pipeline.data import (
 )
 from tests.pipeline.data.conftest import Main, Written
 from tests.pipeline.data.provider_server import Providers, serving
+from translations_assets.config.languages import language
+from translations_assets.config.providers import MONO, PARALLEL
 
 EN = ["The cat sleeps.", "A tab\there.", "Two mice — no more."]
 RU = ["Кошка спит.", "Тут табуляция.", "Две мыши — не больше."]
@@ -239,6 +241,18 @@ CASES = {
     ),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+@every_case
+def test_config_names_the_addresses_that_the_script_fetches(case: Case) -> None:
+    """`config check --online` asks there, from the orchestrator's own list."""
+    kind, _, name = case.main.__module__.rpartition(".")[2].partition("_")
+    provider = (MONO if kind == "mono" else PARALLEL)[name.replace("_", "-")]
+    sides = [language(code) for code in (["ru"] if kind == "mono" else ["en", "ru"])]
+    asked = provider.addresses(case.options[1], *sides)
+    assert asked
+    for alternatives in asked:
+        assert any(url.startswith(address) for address in alternatives for url in case.files)
 
 
 @pytest.fixture

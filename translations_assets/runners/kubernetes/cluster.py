@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from translations_assets.errors import TemporaryError, TranslationsError
+from translations_assets.retry_after import asked_pause
 from translations_assets.runners.kubernetes.access import Access, access_to
 from translations_assets.runners.kubernetes.state import CONTAINER, JobState, Object
 
@@ -343,8 +344,7 @@ def _away(error: Exception) -> ClusterAway:
 
 def _retry_after(error: Any) -> float:
     """The seconds of an answer's Retry-After, which servers send that have too much to do; 0 without."""
-    asked = (error.headers or {}).get("Retry-After", "")
-    return min(float(asked), _LONGEST_ASKED) if asked.isdecimal() else 0.0  # they give no dates
+    return asked_pause((error.headers or {}).get("Retry-After", ""), _LONGEST_ASKED) or 0.0
 
 
 def _error(status: int, message: str, after: float = 0.0) -> ClusterError:

@@ -12,6 +12,7 @@ from google.api_core import exceptions as api
 from google.auth import exceptions as auth
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
+from translations_assets import retry_after
 from translations_assets.errors import StoreError, StoreUnreachable
 from translations_assets.store.gcs.client import LOGIN
 
@@ -41,11 +42,7 @@ def passes(error: Exception) -> bool:
 def asked_pause(error: Exception) -> float:
     """The seconds for which the service wants to be left alone (Retry-After); 0 where it does not say."""
     response = getattr(error, "response", None)  # of both of the client's families of errors
-    asked = getattr(response, "headers", {}).get("Retry-After", "")
-    try:
-        return urllib3.Retry().parse_retry_after(asked) if asked else 0.0
-    except urllib3.exceptions.InvalidHeader:
-        return 0.0
+    return retry_after.asked_pause(getattr(response, "headers", {}).get("Retry-After", "")) or 0.0
 
 
 @contextmanager

@@ -1,0 +1,188 @@
+"""Attempts of the steps that a run makes: each step is tried again, and waits while the store is away."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+from translations_assets.background import Clock
+from translations_assets.errors import (
+    Cancelled,
+    StoreError,
+    StoreUnreachable,
+    TemporaryError,
+    TranslationsError,
+)
+from translations_assets.graph.step import Step
+from translations_assets.records.manifest import KeyParts, Provenance
+from translations_assets.running.contents import stored_contents
+from translations_assets.running.events import JobEvent, Retry, Started, StepEvent
+from translations_assets.running.explaining import Explaining
+from translations_assets.running.failure import why_ended
+from translations_assets.running.job import Job, Outcome, make_job
+from translations_assets.running.protocols import Store
+from translations_assets.running.runner import Runner, Submission
+from translations_assets.running.session import Session
+from translations_assets.running.spending import Spending
+from translations_assets.running.tasks import RUN_SECONDS, Wake, Work, at_once, finish, patiently, pause
+
+RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
+LONGEST_PAUSE = 300.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MissingStep:
+    """A step that has no result that counts, and how to make one.
+
+    reasons  none for one that has no result for its key
+    """
+
+    step: Step
+    parts: KeyParts
+    generation: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """Makes the missing steps of a run.
+
+    emit    gets the events of the steps
+    logs    of the steps that ran
+    unpaid  steps not begun, or ended, for want of budget
+    """
+
+    session: Session
+    store: Store
+    runner: Runner
+    revision: str
+    clock: Clock
+    cancel: threading.Event
+    spending: Spending
+    explaining: Explaining
+    emit: Callable[[StepEvent], None]
+    logs: dict[Step, tuple[str, int]] = field(default_factory=dict)
+    unpaid: set[Step] = field(default_factory=set)
+
+    def run(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
+        """All attempts of a step; whatever goes wrong is this step's failure."""
+        if self.cancel.is_set():
+            return Outcome("cancelled", message="cancelled before it began")
+        try:
+            return (yield from self._attempts(missing, wake))
+        except Cancelled as error:
+            return Outcome("cancelled", message=str(error))
+        except TranslationsError as error:
+            return Outcome("failed", message=str(error))
+        except Exception:
+            return Outcome("failed", message="a bug of the engine", log_tail=traceback.format_exc())
+
+    def reach_now(self, step: Step, action: Callable[[], T]) -> T:
+        """Do what a step needs the store for, in this thread: see `_reach`."""
+        work = self._reach(step, lambda: at_once(action))
+        return finish(work, partial(self.clock.wait, self.cancel))
+
+    def _attempts(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
+        step = missing.step
+        job = yield from self._reach(step, lambda: at_once(lambda: self._job(missing)))
+        for number in range(step.attempts):
+            if number:
+                seconds = min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)
+                yield from pause(seconds, self.cancel.is_set, self.clock)
+            if number and self.cancel.is_set():
+                return Outcome("cancelled", message="cancelled before another attempt")
+            attempt = replace(job, attempt=job.attempt + number)
+            outcome = yield from self._reach(step, partial(self._attempt, missing, attempt, wake))
+            if outcome.kind != "temporary" or number == step.attempts - 1:
+                return outcome
+            self._retry(step, why_ended(outcome))
+        raise AssertionError("a step has at least one attempt")
+
+    def _attempt(self, missing: MissingStep, job: Job, wake: Wake) -> Work[Outcome]:
+        """One attempt, if the budget has enough for it.
+
+        Raises StoreUnreachable for one that the store ended: it does not count.
+        """
+        step, budget, outcome = missing.step, self.session.budget, None
+        if budget and (refusal := budget.begin(step, self.session.expected)):
+            return self._unpaid(step, f"not begun: {refusal}")
+        try:
+            outcome = yield from self._submit(missing, job, wake)
+            if outcome.kind != "done" and (words := self.spending.why_ended(step)):
+                return self._unpaid(step, f"ended: {words}")
+            return outcome
+        finally:
+            if budget:
+                budget.end(step, self.clock.monotonic(), outcome.manifest if outcome else None)
+
+    def _submit(self, missing: MissingStep, job: Job, wake: Wake) -> Work[Outcome]:
+        """One attempt."""
+        step = missing.step
+
+        def on_event(event: JobEvent) -> None:
+            is_start = isinstance(event, Started)
+            self.emit(StepEvent(step, event, job.step if is_start else None))
+            if is_start:
+                self.session.progress.start(step)
+                if self.session.budget:
+                    self.session.budget.start(step, self.clock.monotonic())
+                self.explaining.begin(step, missing.parts, missing.reasons)
+
+        self.logs[step] = job.step
+
+        try:
+            submission = Submission(job, self.store, self.spending.stop_of(step), on_event, wake)
+            outcome = yield from self.runner.run(submission)
+        except StoreUnreachable:
+            raise
+        except (StoreError, TemporaryError) as error:
+            return Outcome("temporary", message=str(error))
+        if outcome.unreachable:
+            raise StoreUnreachable(outcome.message)
+        return outcome
+
+    def _unpaid(self, step: Step, refusal: str) -> Outcome:
+        """Return the outcome of an attempt that the budget does not let begin, or go on."""
+        self.unpaid.add(step)
+        again = f"translations rerun {self.session.run[:8]}"
+        message = f"{refusal}. What is made is kept. To go on, with as much again: {again}"
+        return Outcome("failed", message=message)
+
+    def _reach(self, step: Step, begin: Callable[[], Work[T]]) -> Work[T]:
+        """Do what a step needs the store for; wait for a store that is away, which is reported once."""
+        cancelled, report = self.cancel.is_set, partial(self._retry, step)
+        try:
+            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, self.clock))
+        except StoreUnreachable as error:
+            if self.cancel.is_set():
+                raise Cancelled(f"The run was cancelled while it waited: {error}") from error
+            raise
+
+    def _retry(self, step: Step, message: str) -> None:
+        self.emit(StepEvent(step, Retry(message)))
+
+    def _job(self, missing: MissingStep) -> Job:
+        """The next attempt; earlier runs may have made some."""
+        step, session, store = missing.step, self.session, self.store
+        return make_job(
+            step,
+            missing.parts,
+            stored_contents(step, missing.parts, session.results.inputs(step), session.keys, store),
+            bundle=store.add_bytes(session.keys.bundle(step.script)),
+            generation=missing.generation,
+            attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
+            machine=session.machine(step.stage),
+            provenance=Provenance(
+                run=session.run,
+                partition=session.partition,
+                config=session.config_blob,
+                options=session.options,
+                revision=self.revision,
+            ),
+        )
