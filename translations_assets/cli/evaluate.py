@@ -21,6 +21,7 @@ from translations_assets.cli.output import tell
 from translations_assets.cli.results import print_results
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
+from translations_assets.results.files import METRICS, parse
 from translations_assets.scripts import run_script
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _evaluate(
     options += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
     tell(f"evaluate {name} on {dataset.short_name}")
     run_script("pipeline.eval.final", options)
-    metrics: dict[str, Any] = jsonlib.loads((made / "metrics.json").read_bytes())
+    metrics = parse((made / METRICS).read_bytes(), METRICS, f"{name} on {dataset.short_name}")
     if output:
         output.mkdir(parents=True, exist_ok=True)
         for path in made.glob(f"{pair}__*.json"):

@@ -123,11 +123,12 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
         read_evaluations,
     )
     from translations_assets.report.known import documents, known_results
+    from translations_assets.results.files import METRICS as METRICS_FILE
 
     session = common.reading_session(partition, overrides)
     found = known_results(session, evaluation_steps(session))
     common.print_warnings(session)
-    metrics = read_evaluations(session, found, documents(session, found, "metrics.json"))
+    metrics = read_evaluations(session, found, documents(session, found, METRICS_FILE))
     if not metrics:
         raise TranslationsError(
             f"not made: no model of {session.partition} is evaluated yet. "

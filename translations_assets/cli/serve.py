@@ -151,9 +151,10 @@ def _teacher(session: Session, folder: Path) -> Teacher | None:
 def _examples(session: Session) -> list[str]:
     """Sentences of the test sets on which the exported model is evaluated: five of the first, one of each."""
     from translations_assets.report.known import documents, known_results
+    from translations_assets.results.files import METRICS
 
     steps = session.graph.stages.get("evaluate_exported", ())
-    found = documents(session, known_results(session, steps), "metrics.json")
+    found = documents(session, known_results(session, steps), METRICS)
     sources = [[str(sample["source"]) for sample in metrics["samples"]] for _, metrics in found]
     return [*itertools.chain(*sources[:1]), *itertools.chain(*(others[:1] for others in sources[1:]))][
         :EXAMPLES

@@ -1,7 +1,6 @@
 """The metadata of a materialization: what its steps counted, made and used; and notes on its config."""
 
 import base64
-import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,9 +21,9 @@ from translations_assets.defs.quality import (
 )
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
-from translations_assets.records.manifest import Blob
 from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
+from translations_assets.results.files import METRICS, SCORES, STATISTICS, read_file
 from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices
 from translations_assets.running.protocols import Store
@@ -54,11 +53,11 @@ def stage_metadata(
     if not results:
         note = dg.MetadataValue.text("This training config needs no steps here.")
         return {**_found(results), "note": note}
-    statistics = list(_documents(results, store, "stats.json"))
-    metrics = list(_documents(results, store, "metrics.json"))
+    statistics = list(_documents(results, store, STATISTICS))
+    metrics = list(_documents(results, store, METRICS))
     trained = [(label, value) for label, value in metrics if "curve" in value]
     evaluated = [(label, value) for label, value in metrics if "dataset" in value]
-    evaluated += _documents(results, store, "scores.json")
+    evaluated += _documents(results, store, SCORES)
     samples = chain.from_iterable(value.get("samples", []) for _, value in statistics)
     told = {"warnings": dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))}
     return {
@@ -139,9 +138,9 @@ def _documents(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(step label, contents) of every output with a name."""
     for result in results:
-        blob: Blob | None = result.manifest.outputs.get(name)
-        if blob is not None:
-            yield result.step.label, json.loads(store.read_blob(blob))
+        contents = read_file(store, result.manifest.outputs, name, result.step.label)
+        if contents is not None:
+            yield result.step.label, contents
 
 
 def _lines(statistics: Documents) -> Metadata:
@@ -245,16 +244,15 @@ def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Sto
 
 def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
     """Each dataset that a step merged, and its counts."""
-    blob = result.manifest.outputs.get("stats.json")
-    stats = json.loads(store.read_blob(blob)) if blob else {}
-    return merged_lines(result.step, stats, lambda step: _counted(session, step, store))
+    stats = read_file(store, result.manifest.outputs, STATISTICS, result.step.label)
+    return merged_lines(result.step, stats or {}, lambda step: _counted(session, step, store))
 
 
 def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
     """Return a step's statistics; empty when this run knows no result of it, or it has none."""
     result = session.result(step)
-    blob = result.outputs.get("stats.json") if result else None
-    lines: Mapping[str, Any] = json.loads(store.read_blob(blob)).get("lines", {}) if blob else {}
+    stats = read_file(store, result.outputs, STATISTICS, step.label) if result else None
+    lines: Mapping[str, Any] = (stats or {}).get("lines", {})
     return lines
 
 

@@ -19,6 +19,7 @@ from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.records.scores import scores_in
 from translations_assets.report.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
 from translations_assets.report.flow import name_of_dataset
+from translations_assets.results.files import METRICS, STATISTICS, read_file
 from translations_assets.running.protocols import Reading
 
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # that of libyaml, where PyYAML has it
@@ -167,7 +168,7 @@ class StoreReader:
             (manifest, metrics)
             for manifest in manifests
             if manifest.provenance.stage.startswith(EVALUATING)
-            and "dataset" in (metrics := self._read(manifest, "metrics.json"))
+            and "dataset" in (metrics := self._read(manifest, METRICS))
         ]
         text = self._config(record, manifests)
         tests = _test_sets(text)
@@ -207,22 +208,23 @@ class StoreReader:
 
     def _data(self, manifests: Iterable[Manifest], record: RunRecord) -> Iterator[Data]:
         for manifest in manifests:
-            stats = self._read(manifest, "stats.json")
+            stats = self._read(manifest, STATISTICS)
             if "licence" in stats and "source" in stats:
                 name = name_of_dataset(manifest.label, "-".join(record.pair))
                 lines = stats.get("lines", {}).get("kept", 0)
                 yield Data(name, lines, str(stats["licence"]), str(stats.get("revision", "")))
 
     def _read(self, manifest: Manifest, name: str) -> Mapping[str, Any]:
-        """A JSON file among a result's outputs; nothing where there is none."""
+        """A JSON file among a result's outputs; nothing where there is none, or it is damaged."""
         blob = manifest.outputs.get(name)
         if blob is None:
             return {}
         if blob.digest not in self._documents:
             try:
-                self._documents[blob.digest] = json.loads(self._text(blob) or "{}")
-            except ValueError:
-                self._documents[blob.digest] = {}
+                contents = read_file(self._store, manifest.outputs, name, manifest.label)
+            except TranslationsError:
+                contents = None
+            self._documents[blob.digest] = contents or {}
         return self._documents[blob.digest]
 
     def _text(self, blob: Blob) -> str:

@@ -10,6 +10,7 @@ from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.graph.step import Output, Step
 from translations_assets.records.scores import differences_in, scores_in
 from translations_assets.report.known import Documents, Known, documents
+from translations_assets.results.files import METRICS, NUMBERS, SCORES
 from translations_assets.running.session import Session
 
 # Model → test set → metrics.json, with the scores of further metrics, and differences as `others`.
@@ -30,7 +31,7 @@ def missing_evaluations(session: Session, results: Collection[str]) -> list[str]
     return [
         step.label
         for step in evaluation_steps(session)
-        if "metrics.json" in step.outputs and step.label not in results
+        if METRICS in step.outputs and step.label not in results
     ]
 
 
@@ -39,10 +40,10 @@ def read_evaluations(session: Session, results: Mapping[str, Known], metrics: Do
     found: Evaluations = {}
     for step, value in evaluations_in(metrics):
         found.setdefault(model_of(step), {}).setdefault(value["dataset"], value)
-    for step, scores in evaluations_in(documents(session, results, "scores.json")):
+    for step, scores in evaluations_in(documents(session, results, SCORES)):
         if evaluation := found.get(model_of(step), {}).get(scores["dataset"]):
             evaluation |= scores_in(scores)
-    for _, numbers in evaluations_in(documents(session, results, "numbers.json"), COMPARING):
+    for _, numbers in evaluations_in(documents(session, results, NUMBERS), COMPARING):
         if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
             evaluation.setdefault("others", {}).update(differences_in(numbers))
     return found

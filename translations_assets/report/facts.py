@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from translations_assets.report.flow import (
 )
 from translations_assets.report.known import Documents, Known, documents, known_results
 from translations_assets.report.sentences import Sentence, shown_sentences
+from translations_assets.results.files import METRICS, STATISTICS, read_file
 from translations_assets.running.prices import Prices
 from translations_assets.running.session import Session
 from translations_assets.why.costs import Spent, total
@@ -146,7 +146,7 @@ def gather(
     """Gather the results of a session's partition. Runs nothing, and reads the store only."""
     graph = session.graph
     results = known_results(session, graph.steps)
-    statistics, metrics = (documents(session, results, f"{name}.json") for name in ("stats", "metrics"))
+    statistics, metrics = (documents(session, results, name) for name in (STATISTICS, METRICS))
     stages = list(session.graph.stages)
     gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
     return Report(
@@ -188,12 +188,12 @@ def _before(
     for step, value in evaluations_in(metrics):
         own = results[step.label].manifest
         for earlier in history.earlier(step, own.key, 1):
-            blob = earlier.outputs.get("metrics.json")
+            blob = earlier.outputs.get(METRICS)
             made_by = earlier.provenance
             same = made_by.partition == session.partition and not made_by.options.overrides
             if same and blob and earlier.ended <= own.ended and session.store.has_blob(blob):
-                evaluation = json.loads(session.store.read_blob(blob))
-                yield (model_of(step), value["dataset"]), Before(evaluation, earlier.ended)
+                evaluation = read_file(session.store, earlier.outputs, METRICS, earlier.label)
+                yield (model_of(step), value["dataset"]), Before(evaluation or {}, earlier.ended)
 
 
 def _pairs(metrics: Mapping[str, Any]) -> dict[str, int]:

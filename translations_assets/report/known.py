@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,6 +9,7 @@ import zstandard
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.results.files import read_file
 from translations_assets.running.session import Session, UpstreamMissing
 
 # Steps, and the contents of a JSON file of each.
@@ -41,11 +41,11 @@ def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
 
 def documents(session: Session, results: Mapping[str, Known], name: str) -> Documents:
     """The contents of every result's JSON file of a name."""
-    return [
-        (step, json.loads(session.store.read_blob(manifest.outputs[name])))
+    found = (
+        (step, read_file(session.store, manifest.outputs, name, step.label))
         for step, manifest in results.values()
-        if name in manifest.outputs
-    ]
+    )
+    return [(step, contents) for step, contents in found if contents is not None]
 
 
 def read_text(session: Session, blob: Blob) -> list[str]:
