@@ -21,7 +21,7 @@ from translations_assets.cli.common import forecast_of, steps_of
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.cli.output import STYLES, is_quiet
 from translations_assets.records.manifest import Manifest
-from translations_assets.results.files import STATISTICS, read_file
+from translations_assets.results.files import read_statistics
 from translations_assets.running.events import Listener, StepEvent
 from translations_assets.running.protocols import Store
 from translations_assets.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
@@ -179,7 +179,7 @@ class Console:
     def _counts(self, event: StepEvent) -> str:
         """Describe the lines that a step has kept, and the reasons for the lines that it dropped."""
         manifest: Manifest | None = event.detail.get("manifest")
-        stats = read_file(self._store, manifest.outputs, STATISTICS, event.step.label) if manifest else None
+        stats = read_statistics(self._store, manifest.outputs, event.step.label) if manifest else None
         lines = (stats or {}).get("lines", {})
         dropped = {reason: number for reason, number in lines.get("dropped", {}).items() if number}
         if not dropped:

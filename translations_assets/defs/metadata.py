@@ -3,15 +3,14 @@
 import base64
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import dagster as dg
 
 from translations_assets.config.errors import Problem
 from translations_assets.defs.quality import (
-    Documents,
     Metadata,
     evaluation_numbers,
     evaluation_tables,
@@ -23,7 +22,9 @@ from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
 from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
-from translations_assets.results.files import METRICS, SCORES, STATISTICS, read_file
+from translations_assets.results.files import Outputs, read_metrics, read_scores, read_statistics
+from translations_assets.results.scores import Scores
+from translations_assets.results.training import Training
 from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices
 from translations_assets.running.protocols import Store
@@ -39,6 +40,8 @@ KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
+Value = TypeVar("Value")
+Documents: TypeAlias = "Sequence[tuple[str, Mapping[str, Any]]]"  # step label, its statistics
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
@@ -53,11 +56,10 @@ def stage_metadata(
     if not results:
         note = dg.MetadataValue.text("This training config needs no steps here.")
         return {**_found(results), "note": note}
-    statistics = list(_documents(results, store, STATISTICS))
-    metrics = list(_documents(results, store, METRICS))
-    trained = [(label, value) for label, value in metrics if "curve" in value]
-    evaluated = [(label, value) for label, value in metrics if "dataset" in value]
-    evaluated += _documents(results, store, SCORES)
+    statistics, metrics = _read(results, store, read_statistics), _read(results, store, read_metrics)
+    trained = [(label, value) for label, value in metrics if isinstance(value, Training)]
+    evaluated = [(label, value) for label, value in metrics if isinstance(value, Scores)]
+    evaluated += _read(results, store, read_scores)
     samples = chain.from_iterable(value.get("samples", []) for _, value in statistics)
     told = {"warnings": dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))}
     return {
@@ -133,14 +135,13 @@ def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
     }
 
 
-def _documents(
-    results: Sequence[StepResult], store: Store, name: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(step label, contents) of every output with a name."""
-    for result in results:
-        contents = read_file(store, result.manifest.outputs, name, result.step.label)
-        if contents is not None:
-            yield result.step.label, contents
+def _read(
+    results: Sequence[StepResult], store: Store, read: Callable[[Store, Outputs, str], Value | None]
+) -> list[tuple[str, Value]]:
+    """(step label, contents) of every file that a reader of `results.files` reads."""
+    labels = [result.step.label for result in results]
+    found = [read(store, result.manifest.outputs, result.step.label) for result in results]
+    return [(label, value) for label, value in zip(labels, found, strict=True) if value is not None]
 
 
 def _lines(statistics: Documents) -> Metadata:
@@ -244,14 +245,14 @@ def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Sto
 
 def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
     """Each dataset that a step merged, and its counts."""
-    stats = read_file(store, result.manifest.outputs, STATISTICS, result.step.label)
+    stats = read_statistics(store, result.manifest.outputs, result.step.label)
     return merged_lines(result.step, stats or {}, lambda step: _counted(session, step, store))
 
 
 def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
     """Return a step's statistics; empty when this run knows no result of it, or it has none."""
     result = session.result(step)
-    stats = read_file(store, result.outputs, STATISTICS, step.label) if result else None
+    stats = read_statistics(store, result.outputs, step.label) if result else None
     lines: Mapping[str, Any] = (stats or {}).get("lines", {})
     return lines
 

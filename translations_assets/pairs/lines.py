@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from translations_assets.pairs.facts import Made, Pair
-from translations_assets.records.scores import METRICS
+from translations_assets.results.scores import METRICS
 from translations_assets.why.history import duration
 from translations_assets.why.plan_forecast import amount
 

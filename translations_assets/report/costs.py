@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
-from translations_assets.report.evaluations import model_of, parameters_of
-from translations_assets.report.known import Known
+from translations_assets.results.evaluations import model_of, parameters_of
+from translations_assets.results.known import Known
 from translations_assets.running.prices import Prices, class_of
 from translations_assets.why.costs import Spent, spent_on, total
 
