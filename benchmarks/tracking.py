@@ -16,7 +16,9 @@ import numpy as np
 from benchmarks.timing import BIN, report, seconds
 from tests.tracked import Curve, by_name, curve_of, in_tensorboard, in_wandb
 from translations_assets.project import this_project
-from translations_assets.report.known import documents, known_results
+from translations_assets.results.files import read_metrics
+from translations_assets.results.known import known_results, read_each
+from translations_assets.results.training import Training
 from translations_assets.settings import repository_root
 
 PARTITION = "en-eo.demo"
@@ -57,8 +59,13 @@ def main() -> None:
 def _in_store() -> Numbers:
     """The numbers of all curves in the store."""
     session = this_project().session("reading", PARTITION)
-    found = documents(session, known_results(session, session.graph.steps), "metrics.json")
-    return _numbers({step.label: curve_of(value["curve"]) for step, value in found if "curve" in value})
+    found = read_each(session, known_results(session, session.graph.steps), read_metrics)
+    curves = {
+        step.label: [{"kind": point.kind, "update": point.update, **point.numbers} for point in value.curve]
+        for step, value in found.items()
+        if isinstance(value, Training)
+    }
+    return _numbers({label: curve_of(points) for label, points in curves.items()})
 
 
 def _numbers(curves: Mapping[str, Curve]) -> Numbers:

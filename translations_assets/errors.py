@@ -2,7 +2,7 @@
 
 TranslationsError
 ├── StoreError          the store cannot be read or written
-│   ├── DamagedError    contents are missing or differ from their digest
+│   ├── DamagedError    contents are missing, differ from their digest, or have another form
 │   └── StoreUnreachable  its disk or network is away, perhaps for a moment: worth waiting for
 ├── TemporaryError      a runner cannot do it now: another attempt may succeed
 ├── GraphError          the stages do not make a graph
@@ -24,7 +24,7 @@ class StoreError(TranslationsError):
 
 
 class DamagedError(StoreError):
-    """Contents are missing or differ from their digest."""
+    """Contents are missing, differ from their digest, or are not of the form that they ought to have."""
 
 
 class StoreUnreachable(StoreError):

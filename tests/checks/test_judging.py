@@ -482,6 +482,7 @@ def test_only_gates_that_read_what_has_no_result_are_not_judged(error: Translati
         graph=graph(FULL),
         options=RunOptions(),
         results=SimpleNamespace(need=lambda steps: None, result_of=lambda step: fetched),
+        store=None,
     )
     errors = {"check_train_teacher": error}
     found = {gate.name: examine(session, gate, errors) for gate in GATES if gate.stage == "train_teacher"}

@@ -17,9 +17,9 @@ from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.report import gathered
 from translations_assets.project import this_project
 from translations_assets.records.cost import HOUR, Cost, amount, duration
-from translations_assets.report.evaluations import PARAMETERS
-from translations_assets.report.known import read_text
 from translations_assets.report.page import SECTIONS
+from translations_assets.results.evaluations import PARAMETERS
+from translations_assets.results.known import read_text
 from translations_assets.store.local import LocalStore
 from translations_assets.why.estimates import TRAINING
 

@@ -189,7 +189,8 @@ def test_scores_of_an_evaluation(store: MemoryStore) -> None:
     assert found["scores"] == [{"step": "evaluate-a", "BLEU": "31.5", "chrF": "58.2 ± 0.6"}]
     assert {"metric": "chrF", "signature": "s"} in found["signatures"]
     assert found["translations"] == [{"step": "evaluate-a", **sample}]
-    timed = {**metrics, "speed": {"words_per_second": 900.5}}
+    speed = {"words_per_second": 900.5, "memory_megabytes": 80.0, "model_bytes": 17}
+    timed = {**metrics, "speed": speed}
     assert shown(store, result(store, "evaluate-b", metrics_json=timed))["words_per_second"] == 900.5
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from translations_assets.publish.model import _as_mozillas, _evaluation_folder
+from translations_assets.results.scores import Scores
 
 
 def test_comet_is_told_from_0_to_1_and_all_else_from_0_to_100() -> None:
     """Mozilla's `comet` of a good model is about 0.88, its `bleu` and `chrf` are those of sacreBLEU."""
     scores = {name: {"score": 87.654321, "ci": 0.5, "signature": name} for name in ("bleu", "chrf", "comet")}
-    found = _as_mozillas({"dataset": "flores_devtest", "lines": 3, **scores})
+    found = _as_mozillas(Scores.from_dict({"dataset": "flores_devtest", "lines": 3, **scores}))
     assert {name: told["score"] for name, told in found.items()} == {
         "bleu": 87.6543,
         "chrf": 87.6543,

@@ -1,6 +1,7 @@
 """The lines of a training's charts."""
 
-from translations_assets.report.curves import charts, out_of_memory_at
+from translations_assets.report.curves import charts
+from translations_assets.results.training import CurvePoint
 
 CURVE = [
     {"kind": "train", "update": 100, "cost": 5.0, "words_per_second": 900.0, "chrf": 99.0},
@@ -11,7 +12,8 @@ CURVE = [
 
 
 def test_each_line_is_of_one_kind_of_points() -> None:
-    found = {title: {line.name: [*line.points] for line in lines} for title, _, lines in charts(CURVE)}
+    drawn = charts([*map(CurvePoint.from_dict, CURVE)])
+    found = {title: {line.name: [*line.points] for line in lines} for title, _, lines in drawn}
     assert found == {
         "scores on the dev set": {"chrF": [(200, 20.0), (400, 30.0)], "BLEU": [(400, 10.0)]},
         "cross-entropy a word": {
@@ -20,9 +22,3 @@ def test_each_line_is_of_one_kind_of_points() -> None:
         },
         "words/s": {"words/s": [(100, 900.0), (200, 950.0)]},
     }
-
-
-def test_a_training_whose_gpu_never_was_full_says_nothing_of_it() -> None:
-    assert out_of_memory_at({}) is None
-    assert out_of_memory_at({"derived": {"optimizer-delay": 2}}) is None
-    assert out_of_memory_at({"derived": {"out-of-memory-at": 0}}) == 0

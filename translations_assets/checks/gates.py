@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +12,7 @@ from translations_assets.checks.verdict import Documents, NotComputed, NothingTo
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import StepFailed, TranslationsError
+from translations_assets.results.files import METRICS, NUMBERS, STATISTICS, read_file
 from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.session import Session
 
@@ -41,7 +41,7 @@ class Gate:
     stage: str
     reads: tuple[str, ...]
     judge: Judge
-    file: str = "metrics.json"
+    file: str = METRICS
 
     @property
     def identifier(self) -> str:
@@ -84,11 +84,11 @@ GATES: tuple[Gate, ...] = (
     *_gates("held-out-exact", text.held_out_exact, *_TEXTS),
     *_gates("held-out-near", text.held_out_near, *_TEXTS),
     *_gates("language", text.language, *_TEXTS),
-    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, file="stats.json"),
-    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, file="stats.json"),
-    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, file="stats.json"),
-    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, file="stats.json"),
-    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, file="stats.json"),
+    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, file=STATISTICS),
+    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, file=STATISTICS),
+    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, file=STATISTICS),
+    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, file=STATISTICS),
+    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, file=STATISTICS),
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
@@ -188,9 +188,10 @@ def _documents(session: Session, gate: Gate) -> Documents:
         found[stage] = {}
         for step in steps:
             result = session.results.result_of(step)
-            name = "numbers.json" if stage in session.graph.checks else gate.file
-            if name in result.outputs:  # not of a model that was fetched
-                found[stage][step.label] = json.loads(session.store.read_blob(result.outputs[name]))
+            name = NUMBERS if stage in session.graph.checks else gate.file
+            numbers = read_file(session.store, result.outputs, name, step.label)
+            if numbers is not None:  # a model that was fetched has none
+                found[stage][step.label] = numbers
     return found
 
 

@@ -32,7 +32,7 @@ from translations_assets.config.model_names import (
     STUDENT,
     teacher,
 )
-from translations_assets.records.scores import PARAGRAPHS
+from translations_assets.results.scores import PARAGRAPHS
 
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest

@@ -6,7 +6,6 @@ numbers, a training's bar. Elsewhere (a file, a pipe, CI) the numbers of trainin
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -22,6 +21,8 @@ from translations_assets.cli.common import forecast_of, steps_of
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.cli.output import STYLES, is_quiet
 from translations_assets.records.cost import duration
+from translations_assets.records.manifest import Manifest
+from translations_assets.results.files import read_statistics
 from translations_assets.running import events
 from translations_assets.running.events import Event, Listener, StepEvent
 from translations_assets.running.protocols import Store
@@ -180,9 +181,8 @@ class Console:
 
     def _counts(self, manifest: Manifest | None) -> str:
         """Describe the lines that a step has kept, and the reasons for the lines that it dropped."""
-        if manifest is None or "stats.json" not in manifest.outputs:
-            return ""
-        lines = json.loads(self._store.read_blob(manifest.outputs["stats.json"])).get("lines", {})
+        stats = read_statistics(self._store, manifest.outputs, manifest.label) if manifest else None
+        lines = (stats or {}).get("lines", {})
         dropped = {reason: number for reason, number in lines.get("dropped", {}).items() if number}
         if not dropped:
             return ""

@@ -21,13 +21,15 @@ from translations_assets.cli.output import tell
 from translations_assets.cli.results import print_results
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
+from translations_assets.results.files import METRICS, parse_scores
 from translations_assets.scripts import run_script
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.graph.step import Step
-    from translations_assets.report.evaluations import Evaluations
+    from translations_assets.results.evaluations import Evaluations
+    from translations_assets.results.scores import Scores
     from translations_assets.running.events import StepEvent
     from translations_assets.running.session import Session
     from translations_assets.training_configs import ReadConfig
@@ -150,8 +152,8 @@ def _fetch(session: Session) -> Step | None:
 
 def _evaluate(
     session: Session, dataset: Dataset, name: str, model: Path, work: Path, output: Path | None
-) -> dict[str, Any]:
-    """The metrics of a model on a test set, by the script that runs for training configs, too."""
+) -> Scores:
+    """The scores of a model on a test set, by the script that runs for training configs, too."""
     pair = session.config.pair
     test = session.graph.step(f"dataset-test-{dataset.short_name}-{pair}")
     folder = Path(tempfile.mkdtemp(dir=work))
@@ -164,12 +166,12 @@ def _evaluate(
     options += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
     tell(f"evaluate {name} on {dataset.short_name}")
     run_script("pipeline.eval.final", options)
-    metrics: dict[str, Any] = jsonlib.loads((made / "metrics.json").read_bytes())
+    scores = parse_scores((made / METRICS).read_bytes(), f"{name} on {dataset.short_name}")
     if output:
         output.mkdir(parents=True, exist_ok=True)
         for path in made.glob(f"{pair}__*.json"):
             shutil.move(path, output / path.name)
-    return metrics
+    return scores
 
 
 def _results(pair: str, dataset: Dataset, translator: str, name: str) -> str:

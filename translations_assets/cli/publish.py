@@ -16,7 +16,7 @@ from translations_assets.cli.output import print_answer, print_note
 from translations_assets.cli.report import gathered
 from translations_assets.config.model_names import EXPORTED
 from translations_assets.errors import TranslationsError
-from translations_assets.records.scores import METRICS, scores_in
+from translations_assets.results.scores import METRICS
 
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding
@@ -110,8 +110,8 @@ def _tell_quality(report: Report, warned: Sequence[str]) -> None:
 def _scores(report: Report) -> dict[str, dict[str, float]]:
     """Test set → metric → score of the exported model."""
     return {
-        test: {metric: found["score"] for metric, found in scores_in(evaluation).items()}
-        for test, evaluation in report.evaluations.get(EXPORTED, {}).items()
+        test: {metric: found.score for metric, found in scores.by_metric.items()}
+        for test, scores in report.evaluations.get(EXPORTED, {}).items()
     }
 
 

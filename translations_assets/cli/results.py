@@ -19,11 +19,12 @@ from translations_assets.cli.output import print_json
 from translations_assets.config.model_names import QUANTIZED
 from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
-from translations_assets.records.scores import METRICS, scores_in, shown
+from translations_assets.results.scores import METRICS
 
 if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
-    from translations_assets.report.evaluations import Evaluations
+    from translations_assets.results.evaluations import Evaluations
+    from translations_assets.results.scores import Differences, Scores
     from translations_assets.running.protocols import Store
     from translations_assets.running.run_results import Result
     from translations_assets.running.session import Session
@@ -118,17 +119,18 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
 @common.reads
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
-    from translations_assets.report.evaluations import (
+    from translations_assets.results.evaluations import (
         evaluation_steps,
         missing_evaluations,
         read_evaluations,
     )
-    from translations_assets.report.known import documents, known_results
+    from translations_assets.results.files import read_metrics
+    from translations_assets.results.known import known_results, read_each
 
     session = common.reading_session(partition, overrides)
     found = known_results(session, evaluation_steps(session))
     common.print_warnings(session)
-    metrics = read_evaluations(session, found, documents(session, found, "metrics.json"))
+    metrics = read_evaluations(session, found, read_each(session, found, read_metrics))
     if not metrics:
         raise TranslationsError(
             f"not made: no model of {session.partition} is evaluated yet. "
@@ -143,8 +145,8 @@ def print_results(metrics: Evaluations, json: bool) -> None:
     if json:
         print_json(
             {
-                model: {dataset: _scores_as_json(value) for dataset, value in datasets.items()}
-                for model, datasets in metrics.items()
+                model: {dataset: _scores_as_json(scores) for dataset, scores in tests.items()}
+                for model, tests in metrics.items()
             }
         )
     else:
@@ -153,16 +155,22 @@ def print_results(metrics: Evaluations, json: bool) -> None:
         _print_samples(metrics)
 
 
-def _scores_as_json(evaluation: Mapping[str, Any]) -> dict[str, Any]:
+def _scores_as_json(scores: Scores) -> dict[str, Any]:
     """Scores by metric, half their confidence intervals, differences from other models, measured speed."""
-    found = scores_in(evaluation)
-    others = evaluation.get("others")
-    intervals = {metric: score["ci"] for metric, score in found.items() if "ci" in score}
+    found = scores.by_metric.items()
+    intervals = {metric: score.ci for metric, score in found if score.ci is not None}
+    others = {
+        model: {
+            metric: {"difference": one.difference, "p_value": one.p_value}
+            for metric, one in by_metric.items()
+        }
+        for model, by_metric in scores.others.items()
+    }
     return {
-        **{metric: score["score"] for metric, score in found.items()},
+        **{metric: score.score for metric, score in found},
         **({"ci": intervals} if intervals else {}),
         **({"others": others} if others else {}),
-        **evaluation.get("speed", {}),
+        **(scores.speed.to_dict() if scores.speed else {}),
     }
 
 
@@ -184,44 +192,44 @@ def _print_scores(metrics: Evaluations) -> None:
 
     for dataset in dict.fromkeys(dataset for tests in metrics.values() for dataset in tests):
         models = {model: tests[dataset] for model, tests in metrics.items() if dataset in tests}
-        names = [name for name in METRICS if any(name in found for found in models.values())]
+        names = [name for name in METRICS if any(name in found.by_metric for found in models.values())]
         table = Table("model", title=dataset)
         for name in names:
             table.add_column(METRICS[name], justify="right")
-        compared = any("others" in found for found in models.values())
+        compared = any(found.others for found in models.values())
         if compared:
             table.add_column("difference in chrF")
         for model, found in models.items():
-            scores = [shown(found[name]) if name in found else "" for name in names]
-            differences = ["\n".join(_differences(found.get("others", {})))] if compared else []
+            scores = [str(found.by_metric.get(name, "")) for name in names]
+            differences = ["\n".join(_differences(found.others))] if compared else []
             table.add_row(model, *scores, *differences)
         output.print_table(table)
 
 
-def _differences(others: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[str]:
+def _differences(others: Differences) -> Iterator[str]:
     """Compare a model's chrF with that of others, with the probability that a difference is chance."""
     for other, by_metric in others.items():
         chrf = by_metric["chrf"]
-        yield f"{chrf['difference']:+.2f} from {other}, p = {chrf['p_value']:.3f}"
+        yield f"{chrf.difference:+.2f} from {other}, p = {chrf.p_value:.3f}"
 
 
 def _print_speeds(metrics: Evaluations) -> None:
     """Print what models need that were timed, on their first test set."""
     for model, tests in metrics.items():
-        if speed := next(iter(tests.values())).get("speed"):
+        if speed := next(iter(tests.values())).speed:
             typer.echo(
-                f"{model}: {speed['words_per_second']:,.0f} words/s on one thread, "
-                f"{speed['memory_megabytes']:,.0f} MB of memory, model {speed['model_bytes'] / 1e6:,.1f} MB"
+                f"{model}: {speed.words_per_second:,.0f} words/s on one thread, "
+                f"{speed.memory_megabytes:,.0f} MB of memory, model {speed.model_bytes / 1e6:,.1f} MB"
             )
 
 
 def _print_samples(metrics: Evaluations) -> None:
     """Print a few sentences as the last model translates the first test set."""
-    model, datasets = list(metrics.items())[-1]
-    value = next(iter(datasets.values()))
-    typer.echo(f"\nSentences of {value['dataset']} as the {model} model translates them:")
-    for sample in value["samples"][:5]:
-        typer.echo(f"  {sample['source']}\n    → {sample['translation']}")
+    model, tests = list(metrics.items())[-1]
+    scores = next(iter(tests.values()))
+    typer.echo(f"\nSentences of {scores.dataset} as the {model} model translates them:")
+    for sample in scores.samples[:5]:
+        typer.echo(f"  {sample.source}\n    → {sample.translation}")
 
 
 @common.reads

@@ -21,7 +21,7 @@ STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 
 def tell_done(session: Session) -> None:
     """Print that a run is done, and the commands that show its results."""
-    from translations_assets.report.evaluations import EVALUATING
+    from translations_assets.results.evaluations import EVALUATING
 
     evaluates = any(stage.startswith(EVALUATING) for stage in session.stages)
     question = (

@@ -150,11 +150,13 @@ def _teacher(session: Session, folder: Path) -> Teacher | None:
 
 def _examples(session: Session) -> list[str]:
     """Sentences of the test sets on which the exported model is evaluated: five of the first, one of each."""
-    from translations_assets.report.known import documents, known_results
+    from translations_assets.results.files import read_metrics
+    from translations_assets.results.known import known_results, read_each
+    from translations_assets.results.scores import Scores
 
     steps = session.graph.stages.get("evaluate_exported", ())
-    found = documents(session, known_results(session, steps), "metrics.json")
-    sources = [[str(sample["source"]) for sample in metrics["samples"]] for _, metrics in found]
+    found = read_each(session, known_results(session, steps), read_metrics).values()
+    sources = [[one.source for one in scores.samples] for scores in found if isinstance(scores, Scores)]
     return [*itertools.chain(*sources[:1]), *itertools.chain(*(others[:1] for others in sources[1:]))][
         :EXAMPLES
     ]

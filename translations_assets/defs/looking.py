@@ -16,7 +16,6 @@ from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_
 from translations_assets.defs.tables import table
 from translations_assets.errors import TranslationsError
 from translations_assets.records.run import RunOptions
-from translations_assets.records.scores import METRICS
 from translations_assets.report.facts import Report, gather
 from translations_assets.report.machines import hours, money
 from translations_assets.server import REPORT, STAGE, WANDB, report_path
@@ -127,11 +126,12 @@ def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
     """Scores, size and speed of the model that users get, and what it took with all that it was made from
     (`model_hours`, `model_money`, …); gates by state, hours of all results: under names that stay.
     """
-    scores = {name: found.shown_scores[name]["score"] for name in METRICS if name in found.shown_scores}
+    shown = found.shown_scores
+    scores = {name: score.score for name, score in shown.by_metric.items()} if shown else {}
     model = found.cost(found.origins(found.shown_model)).values
     numbers = {
         **scores,
-        **found.shown_scores.get("speed", {}),
+        **(shown.speed.to_dict() if shown and shown.speed else {}),
         **{f"model_{name}": value for name, value in model.items() if value},
         **hours(found.classes),
         **money(found.classes),

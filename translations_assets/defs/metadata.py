@@ -1,18 +1,16 @@
 """The metadata of a materialization: what its steps counted, made and used; and notes on its config."""
 
 import base64
-import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import dagster as dg
 
 from translations_assets.config.errors import Problem
 from translations_assets.defs.quality import (
-    Documents,
     Metadata,
     evaluation_numbers,
     evaluation_tables,
@@ -23,9 +21,11 @@ from translations_assets.defs.quality import (
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost, duration
-from translations_assets.records.manifest import Blob
 from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
+from translations_assets.results.files import Outputs, read_metrics, read_scores, read_statistics
+from translations_assets.results.scores import Scores
+from translations_assets.results.training import Training
 from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices, spent_on
 from translations_assets.running.protocols import Store
@@ -39,6 +39,8 @@ KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
+Value = TypeVar("Value")
+Documents: TypeAlias = "Sequence[tuple[str, Mapping[str, Any]]]"  # step label, its statistics
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
@@ -53,11 +55,10 @@ def stage_metadata(
     if not results:
         note = dg.MetadataValue.text("This training config needs no steps here.")
         return {**_found(results), "note": note}
-    statistics = list(_documents(results, store, "stats.json"))
-    metrics = list(_documents(results, store, "metrics.json"))
-    trained = [(label, value) for label, value in metrics if "curve" in value]
-    evaluated = [(label, value) for label, value in metrics if "dataset" in value]
-    evaluated += _documents(results, store, "scores.json")
+    statistics, metrics = _read(results, store, read_statistics), _read(results, store, read_metrics)
+    trained = [(label, value) for label, value in metrics if isinstance(value, Training)]
+    evaluated = [(label, value) for label, value in metrics if isinstance(value, Scores)]
+    evaluated += _read(results, store, read_scores)
     samples = chain.from_iterable(value.get("samples", []) for _, value in statistics)
     told = {"warnings": dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))}
     return {
@@ -133,14 +134,13 @@ def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
     }
 
 
-def _documents(
-    results: Sequence[StepResult], store: Store, name: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(step label, contents) of every output with a name."""
-    for result in results:
-        blob: Blob | None = result.manifest.outputs.get(name)
-        if blob is not None:
-            yield result.step.label, json.loads(store.read_blob(blob))
+def _read(
+    results: Sequence[StepResult], store: Store, read: Callable[[Store, Outputs, str], Value | None]
+) -> list[tuple[str, Value]]:
+    """(step label, contents) of every file that a reader of `results.files` reads."""
+    labels = [result.step.label for result in results]
+    found = [read(store, result.manifest.outputs, result.step.label) for result in results]
+    return [(label, value) for label, value in zip(labels, found, strict=True) if value is not None]
 
 
 def _lines(statistics: Documents) -> Metadata:
@@ -244,16 +244,15 @@ def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Sto
 
 def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
     """Each dataset that a step merged, and its counts."""
-    blob = result.manifest.outputs.get("stats.json")
-    stats = json.loads(store.read_blob(blob)) if blob else {}
-    return merged_lines(result.step, stats, lambda step: _counted(session, step, store))
+    stats = read_statistics(store, result.manifest.outputs, result.step.label)
+    return merged_lines(result.step, stats or {}, lambda step: _counted(session, step, store))
 
 
 def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
     """Return a step's statistics; empty when this run knows no result of it, or it has none."""
     result = session.results.result(step)
-    blob = result.outputs.get("stats.json") if result else None
-    lines: Mapping[str, Any] = json.loads(store.read_blob(blob)).get("lines", {}) if blob else {}
+    stats = read_statistics(store, result.outputs, step.label) if result else None
+    lines: Mapping[str, Any] = (stats or {}).get("lines", {})
     return lines
 
 

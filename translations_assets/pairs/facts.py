@@ -25,7 +25,7 @@ from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.registry.read import StoreReader
-from translations_assets.report.evaluations import shown_model
+from translations_assets.results.evaluations import shown_model
 from translations_assets.running.prices import Prices, RecordedStep, spent_on
 from translations_assets.stages import last_asset
 from translations_assets.training_configs import ReadConfig

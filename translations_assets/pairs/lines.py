@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from translations_assets.pairs.facts import Made, Pair
 from translations_assets.records.cost import HOUR, amount, duration
-from translations_assets.records.scores import METRICS
+from translations_assets.results.scores import METRICS
 
 LISTED = ("chrf", "bleu", "comet")
 

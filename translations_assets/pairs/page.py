@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from translations_assets.pairs.facts import Pair
 from translations_assets.pairs.lines import LISTED, beside, cost_of
-from translations_assets.records.scores import METRICS
 from translations_assets.report.page import FOLDER as REPORT
 from translations_assets.report.page import environment
+from translations_assets.results.scores import METRICS
 
 
 def as_html(pairs: Sequence[Pair], currency: str) -> str:

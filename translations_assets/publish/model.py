@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ from translations_assets.config.model_names import BACKWARDS, FINETUNED, OTHERS,
 from translations_assets.errors import TranslationsError
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
-from translations_assets.records.scores import scores_in
 from translations_assets.report.facts import Report
 from translations_assets.report.page import as_card, as_html
+from translations_assets.results.scores import Scores
 
 EXPORT = "export"
 METADATA = "metadata.json"
@@ -92,10 +92,10 @@ def _metrics(model: PublishedModel, report: Report) -> Iterator[tuple[str, str]]
     names = {test.known_as: test.short_name for test in report.session.config.datasets.test}
     for evaluated, tests in report.evaluations.items():
         if evaluated in OWN or evaluated.startswith(TEACHERS):
-            for dataset, evaluation in tests.items():
+            for dataset, scores in tests.items():
                 test = re.sub(r"[^\w.-]+", "_", names.get(dataset, dataset)).strip("_")
                 path = f"{model.folder}/evaluation/{_evaluation_folder(evaluated)}/{test}.metrics.json"
-                yield path, json.dumps(_as_mozillas(evaluation), indent=2, ensure_ascii=False) + "\n"
+                yield path, json.dumps(_as_mozillas(scores), indent=2, ensure_ascii=False) + "\n"
 
 
 def _evaluation_folder(model: str) -> str:
@@ -104,11 +104,11 @@ def _evaluation_folder(model: str) -> str:
     return f"teacher{int(number) - 1}" if number.isdecimal() else FOLDERS.get(model, model)
 
 
-def _as_mozillas(evaluation: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _as_mozillas(scores: Scores) -> dict[str, dict[str, Any]]:
     """Scores as Mozilla's evaluations write them: COMET's from 0 to 1; all but the score are its details."""
     found = {}
-    for metric, score in scores_in(evaluation).items():
-        details = {key: value for key, value in score.items() if key != "score"}
-        value = score["score"] / 100 if metric == "comet" else score["score"]
+    for metric, score in scores.by_metric.items():
+        details = {key: value for key, value in score.to_dict().items() if key != "score"}
+        value = score.score / 100 if metric == "comet" else score.score
         found[metric] = {"score": round(value, DIGITS), "details": details}
     return found

@@ -18,7 +18,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 class Record:
     """A record that the store keeps as JSON: a class of records, texts, numbers, flags, and lists of these.
 
-    A whole number is a count; neither it nor another number is negative.
+    A whole number is a count; neither it nor another number is negative, but for `Number`.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,7 +55,14 @@ def _sha256(value: object) -> str:
     return value
 
 
+def _any_sign(value: object) -> Any:
+    if type(value) not in (int, float):
+        raise ValueError(f"{_short(value)} is no number")
+    return value
+
+
 Sha256: TypeAlias = Annotated[str, _sha256]
+Number: TypeAlias = Annotated[float, _any_sign]
 FileName: TypeAlias = Annotated[str, check_name]
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import astuple
 from pathlib import Path
 
-from translations_assets.registry.read import Data, Place, RunRow, Score, Speed
+from translations_assets.registry.read import Data, Place, RunRow, ScoreRow, SpeedRow
 
 SCHEMA = """
 create table runs (
@@ -56,7 +56,7 @@ def reports_in(path: Path) -> dict[str, str]:
 
 
 def _add(
-    database: sqlite3.Connection, table: str, run: str, values: Iterable[Score | Speed | Data | Place]
+    database: sqlite3.Connection, table: str, run: str, values: Iterable[ScoreRow | SpeedRow | Data | Place]
 ) -> None:
     for value in values:
         columns = (run, *astuple(value))

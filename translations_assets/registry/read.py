@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -16,16 +16,18 @@ from translations_assets.errors import TranslationsError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.records.scores import scores_in
-from translations_assets.report.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
 from translations_assets.report.flow import name_of_dataset
+from translations_assets.results.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
+from translations_assets.results.files import Outputs, read_metrics, read_statistics
+from translations_assets.results.scores import Scores
 from translations_assets.running.protocols import Reading
 
+Value = TypeVar("Value")
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # that of libyaml, where PyYAML has it
 
 
 @dataclass(frozen=True)
-class Score:
+class ScoreRow:
     """A model's score on a test set, and half its confidence interval."""
 
     model: str
@@ -36,7 +38,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Speed:
+class SpeedRow:
     """Needs of a model that was timed: bytes, words a second on one thread, MB of memory."""
 
     model: str
@@ -84,8 +86,8 @@ class RunRow:
     model: str
     contents: frozenset[str]
     made_by: str
-    scores: tuple[Score, ...]
-    speeds: tuple[Speed, ...]
+    scores: tuple[ScoreRow, ...]
+    speeds: tuple[SpeedRow, ...]
     data: tuple[Data, ...]
     published: tuple[Place, ...]
     record: RunRecord
@@ -115,7 +117,7 @@ class StoreReader:
 
     def __init__(self, store: Reading) -> None:
         self._store = store
-        self._documents: dict[str, Mapping[str, Any]] = {}
+        self._known: dict[object, Any] = {}
         self._published: dict[str, list[Place]] = {}
         for made in store.publications():
             exported = store.generation(made.key, made.generation)
@@ -164,14 +166,14 @@ class StoreReader:
         """A run, whatever it has evaluated."""
         manifests = [*self.manifests(record).values()]
         evaluations = [
-            (manifest, metrics)
+            (manifest, found)
             for manifest in manifests
             if manifest.provenance.stage.startswith(EVALUATING)
-            and "dataset" in (metrics := self._read(manifest, "metrics.json"))
+            and isinstance(found := self._read(manifest, read_metrics), Scores)
         ]
         text = self._config(record, manifests)
         tests = _test_sets(text)
-        evaluations.sort(key=lambda found: tests.get(found[1]["dataset"], len(tests)))
+        evaluations.sort(key=lambda found: tests.get(found[1].dataset, len(tests)))
         scores = tuple(_scores(evaluations))
         model = shown_model(dict.fromkeys(score.model for score in scores)) or BACKWARDS
         contents = frozenset(_evaluated(evaluations, model))
@@ -207,23 +209,24 @@ class StoreReader:
 
     def _data(self, manifests: Iterable[Manifest], record: RunRecord) -> Iterator[Data]:
         for manifest in manifests:
-            stats = self._read(manifest, "stats.json")
+            stats = self._read(manifest, read_statistics) or {}
             if "licence" in stats and "source" in stats:
                 name = name_of_dataset(manifest.label, "-".join(record.pair))
                 lines = stats.get("lines", {}).get("kept", 0)
                 yield Data(name, lines, str(stats["licence"]), str(stats.get("revision", "")))
 
-    def _read(self, manifest: Manifest, name: str) -> Mapping[str, Any]:
-        """A JSON file among a result's outputs; nothing where there is none."""
-        blob = manifest.outputs.get(name)
-        if blob is None:
-            return {}
-        if blob.digest not in self._documents:
+    def _read(
+        self, manifest: Manifest, read: Callable[[Reading, Outputs, str], Value | None]
+    ) -> Value | None:
+        """A file of a result, by a reader of `results.files`; None where there is none, or it is damaged."""
+        place = manifest.key, manifest.generation, read
+        if place not in self._known:
             try:
-                self._documents[blob.digest] = json.loads(self._text(blob) or "{}")
-            except ValueError:
-                self._documents[blob.digest] = {}
-        return self._documents[blob.digest]
+                self._known[place] = read(self._store, manifest.outputs, manifest.label)
+            except TranslationsError:
+                self._known[place] = None
+        found: Value | None = self._known[place]
+        return found
 
     def _text(self, blob: Blob) -> str:
         try:
@@ -238,21 +241,20 @@ def _test_sets(config: str) -> dict[str, int]:
     return {test["dataset"] if isinstance(test, Mapping) else test: place for place, test in enumerate(tests)}
 
 
-def _scores(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterator[Score]:
-    for manifest, metrics in evaluations:
-        for metric, found in scores_in(metrics).items():
-            model, dataset = _model(manifest), str(metrics["dataset"])
-            yield Score(model, dataset, metric, float(found["score"]), found.get("ci"))
+def _scores(evaluations: Iterable[tuple[Manifest, Scores]]) -> Iterator[ScoreRow]:
+    for manifest, scores in evaluations:
+        for metric, found in scores.by_metric.items():
+            yield ScoreRow(_model(manifest), scores.dataset, metric, float(found.score), found.ci)
 
 
-def _speeds(evaluations: Iterable[tuple[Manifest, Mapping[str, Any]]]) -> Iterator[Speed]:
+def _speeds(evaluations: Iterable[tuple[Manifest, Scores]]) -> Iterator[SpeedRow]:
     """Yield the measured speed on each model's first test set."""
     seen: set[str] = set()
-    for manifest, metrics in evaluations:
-        model, speed = _model(manifest), metrics.get("speed")
+    for manifest, scores in evaluations:
+        model, speed = _model(manifest), scores.speed
         if speed and model not in seen:
             seen.add(model)
-            yield Speed(model, speed["model_bytes"], speed["words_per_second"], speed["memory_megabytes"])
+            yield SpeedRow(model, speed.model_bytes, speed.words_per_second, speed.memory_megabytes)
 
 
 def _evaluated(evaluations: Iterable[tuple[Manifest, object]], model: str) -> Iterator[str]:

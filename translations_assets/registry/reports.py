@@ -29,7 +29,7 @@ from translations_assets.why.history import History
 
 FOLDER = "reports"
 _PACKAGE = Path(__file__).parents[1]
-_MAKERS = ("report", "checks", "registry")  # the packages that say what stands in a report
+_MAKERS = ("report", "checks", "registry", "results")  # the packages that say what stands in a report
 
 
 class PastResults(RunResults):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from translations_assets.records.scores import METRICS
-from translations_assets.registry.read import RunRow, Score, Speed
+from translations_assets.registry.read import RunRow, ScoreRow, SpeedRow
 from translations_assets.report.page import FOLDER as REPORT
 from translations_assets.report.page import environment
+from translations_assets.results.scores import METRICS
 from translations_assets.whole_file import write_whole
 
 FOLDER = Path(__file__).parent
@@ -23,8 +23,8 @@ class Listed(NamedTuple):
 
     row: RunRow
     dataset: str
-    scores: Mapping[str, Score]
-    speed: Speed | None
+    scores: Mapping[str, ScoreRow]
+    speed: SpeedRow | None
 
 
 def write_site(folder: Path, rows: Sequence[RunRow], reported: Collection[str]) -> None:
@@ -53,10 +53,10 @@ def _listed(row: RunRow) -> Listed:
     return Listed(row, own[0].dataset, scores, speed)
 
 
-def _tests(row: RunRow) -> Iterator[tuple[str, list[str], dict[str, dict[str, Score]]]]:
+def _tests(row: RunRow) -> Iterator[tuple[str, list[str], dict[str, dict[str, ScoreRow]]]]:
     """Each test set, its metrics, and each model's scores on it, by metric."""
     for dataset in dict.fromkeys(score.dataset for score in row.scores):
-        models: dict[str, dict[str, Score]] = {}
+        models: dict[str, dict[str, ScoreRow]] = {}
         for score in row.scores:
             if score.dataset == dataset:
                 models.setdefault(score.model, {})[score.metric] = score

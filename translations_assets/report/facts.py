@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost
-from translations_assets.report.curves import out_of_memory_at
-from translations_assets.report.evaluations import (
+from translations_assets.report.flow import (
+    DatasetLines,
+    Dropped,
+    Source,
+    dropped_lines,
+    lines_by_dataset,
+    sources,
+)
+from translations_assets.report.sentences import Sentence, shown_sentences
+from translations_assets.results.evaluations import (
     EVALUATING,
     Evaluations,
     evaluations_in,
@@ -22,16 +29,10 @@ from translations_assets.report.evaluations import (
     read_evaluations,
     shown_model,
 )
-from translations_assets.report.flow import (
-    DatasetLines,
-    Dropped,
-    Source,
-    dropped_lines,
-    lines_by_dataset,
-    sources,
-)
-from translations_assets.report.known import Documents, Known, documents, known_results
-from translations_assets.report.sentences import Sentence, shown_sentences
+from translations_assets.results.files import METRICS, read_metrics, read_statistics
+from translations_assets.results.known import Known, known_results, read_each
+from translations_assets.results.scores import Scores
+from translations_assets.results.training import Training
 from translations_assets.running.prices import Prices, class_of, spent_on
 from translations_assets.running.session import Session
 from translations_assets.why.history import History
@@ -41,26 +42,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Training:
-    """A training: updates, best scores by metric, and the points of its curves, as Marian logged them.
-
-    texts  what it read: name of the text → pairs of lines
-    out_of_memory_at  the update from which it went on with smaller micro-batches; None for most
-    """
-
-    label: str
-    updates: int
-    texts: Mapping[str, int]
-    best: Mapping[str, Mapping[str, float]]
-    curve: Sequence[Mapping[str, Any]]
-    out_of_memory_at: int | None
-
-
-@dataclass(frozen=True)
 class Before:
-    """An evaluation in the artifact that counted before, and when it was made (seconds since 1970)."""
+    """Scores in the artifact that counted before, and when it was made (seconds since 1970)."""
 
-    evaluation: Mapping[str, Any]
+    scores: Scores
     ended: float
 
 
@@ -69,6 +54,7 @@ class Report:
     """Everything that a report tells.
 
     lacking      labels of steps that have no result
+    trainings    label → training
     evaluations  model → test set → scores
     before       model, test set → the evaluation before
     sizes        model → bytes of its parameters, all of an ensemble's
@@ -85,7 +71,7 @@ class Report:
     datasets: Sequence[DatasetLines]
     dropped: Sequence[Dropped]
     sources: Sequence[Source]
-    trainings: Sequence[Training]
+    trainings: Mapping[str, Training]
     evaluations: Evaluations
     before: Mapping[tuple[str, str], Before]
     sizes: Mapping[str, int]
@@ -161,9 +147,9 @@ class Report:
         return shown_model(self.evaluations)
 
     @property
-    def shown_scores(self) -> Mapping[str, Any]:
+    def shown_scores(self) -> Scores | None:
         """Its scores on the first test set."""
-        return next(iter(self.evaluations.get(self.shown_model, {}).values()), {})
+        return next(iter(self.evaluations.get(self.shown_model, {}).values()), None)
 
 
 def gather(
@@ -172,7 +158,8 @@ def gather(
     """Gather the results of a session's partition. Runs nothing, and reads the store only."""
     graph = session.graph
     results = known_results(session, graph.steps)
-    statistics, metrics = (documents(session, results, f"{name}.json") for name in ("stats", "metrics"))
+    statistics = list(read_each(session, results, read_statistics).items())
+    metrics = read_each(session, results, read_metrics)
     stages = list(session.graph.stages)
     gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
     return Report(
@@ -182,18 +169,7 @@ def gather(
         datasets=lines_by_dataset(statistics),
         dropped=dropped_lines(statistics),
         sources=sources(statistics, session.config.pair),
-        trainings=[
-            Training(
-                step.label,
-                value["updates"],
-                _pairs(value),
-                value["best"],
-                value["curve"],
-                out_of_memory_at(value),
-            )
-            for step, value in metrics
-            if "curve" in value
-        ],
+        trainings={step.label: found for step, found in metrics.items() if isinstance(found, Training)},
         evaluations=read_evaluations(session, results, metrics),
         before=dict(_before(session, results, metrics, history)),
         sizes=_sizes(results),
@@ -211,23 +187,19 @@ def gather(
 
 
 def _before(
-    session: Session, results: Mapping[str, Known], metrics: Documents, history: History
+    session: Session, results: Mapping[str, Known], metrics: Mapping[Step, object], history: History
 ) -> Iterator[tuple[tuple[str, str], Before]]:
     """Yield the scores of each evaluation in the artifact that counted before, of this partition only."""
-    for step, value in evaluations_in(metrics):
+    for step, now in evaluations_in(metrics):
         own = results[step.label].manifest
         for earlier in history.earlier(step, own.key, 1):
-            blob = earlier.outputs.get("metrics.json")
+            blob = earlier.outputs.get(METRICS)
             made_by = earlier.provenance
             same = made_by.partition == session.partition and not made_by.options.overrides
             if same and blob and earlier.ended <= own.ended and session.store.has_blob(blob):
-                evaluation = json.loads(session.store.read_blob(blob))
-                yield (model_of(step), value["dataset"]), Before(evaluation, earlier.ended)
-
-
-def _pairs(metrics: Mapping[str, Any]) -> dict[str, int]:
-    """The pairs of lines that a training read, by text."""
-    return {text: counts["kept"] for text, counts in metrics.get("pairs", {}).items()}
+                before = read_metrics(session.store, earlier.outputs, earlier.label)
+                if isinstance(before, Scores):
+                    yield (model_of(step), now.dataset), Before(before, earlier.ended)
 
 
 def _sizes(results: Mapping[str, Known]) -> dict[str, int]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from translations_assets.graph.step import Step
-from translations_assets.report.known import Documents
 
 TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
+# Steps, and the statistics of each.
+Documents: TypeAlias = "Sequence[tuple[Step, dict[str, Any]]]"
 Counted: TypeAlias = "Callable[[Step], Mapping[str, Any]]"
 SAMPLES = 5  # lines that are shown of what a step dropped
 

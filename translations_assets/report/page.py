@@ -18,12 +18,12 @@ from markupsafe import Markup
 from translations_assets.config.model_names import RELEASED
 from translations_assets.records.cost import amount, duration
 from translations_assets.records.run import RunOptions
-from translations_assets.records.scores import METRICS, shown
 from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report
 from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
 from translations_assets.report.sentences import Sentence
+from translations_assets.results.scores import METRICS, Scores, Speed
 
 FOLDER = Path(__file__).parent
 EXPORT = "export"  # the stage
@@ -62,8 +62,8 @@ def as_html(report: Report, config: str) -> str:
             metrics=_metrics(report),
             needs=_needs(report),
             charts=[
-                (training, [line_chart(*chart) for chart in charts(training.curve)])
-                for training in report.trainings
+                (label, training, [line_chart(*chart) for chart in charts(training.curve)])
+                for label, training in report.trainings.items()
             ],
             flows=list(_flows(report)),
             texts=_texts(report),
@@ -109,7 +109,6 @@ def environment(folder: Path) -> jinja2.Environment:
         "one_digit": lambda number: f"{number:.1f}",
         "amount": amount,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
-        "shown": shown,
         "metric_name": lambda metric: METRICS.get(metric, metric),
         "cell": _cell,
         "python": lambda text: json.dumps(text, ensure_ascii=False),
@@ -135,8 +134,13 @@ def _overrides(report: Report) -> str:
 
 def _metrics(report: Report) -> Mapping[str, str]:
     """The metrics that any evaluation has, and what people call them."""
-    scores = [found for tests in report.evaluations.values() for found in tests.values()]
-    return {metric: name for metric, name in METRICS.items() if any(metric in found for found in scores)}
+    known = {
+        metric
+        for tests in report.evaluations.values()
+        for scores in tests.values()
+        for metric in scores.by_metric
+    }
+    return {metric: name for metric, name in METRICS.items() if metric in known}
 
 
 def _best(sentences: Sequence[Sentence]) -> str:
@@ -174,37 +178,28 @@ class ModelNeeds(NamedTuple):
 
     model: str
     size: int
-    speed: Mapping[str, Any]
-    before: Mapping[str, Any]
+    speed: Speed | None
+    before: Speed | None
 
 
 def _needs(report: Report) -> list[ModelNeeds]:
     """List the needs of models whose size is known."""
     found = []
     for model, tests in report.evaluations.items():
-        dataset, evaluation = next(iter(tests.items()))
-        speed = evaluation.get("speed", {})
-        earlier = report.before.get((model, dataset))
-        before = earlier.evaluation.get("speed", {}) if earlier else {}
-        if size := speed.get("model_bytes") or report.sizes.get(model):
-            found.append(ModelNeeds(model, size, speed, before))
+        dataset, scores = next(iter(tests.items()))
+        speed, earlier = scores.speed, report.before.get((model, dataset))
+        if size := speed.model_bytes if speed else report.sizes.get(model):
+            found.append(ModelNeeds(model, size, speed, earlier.scores.speed if earlier else None))
     return found
 
 
 def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """Name, value and note of the numbers that come first."""
-    found = report.shown_scores
-    where = f"{report.shown_model}, {report.test_sets[0]}" if found else ""
-    for metric in ("comet", "chrf", "bleu"):
-        if metric in found:
-            yield (
-                METRICS[metric],
-                f"{found[metric]['score']:.1f}",
-                "; ".join([where, *_gains(report, metric)]),
-            )
-    if speed := found.get("speed"):
-        yield "model", f"{speed['model_bytes'] / 1e6:,.1f} MB", ""
-        yield "words/s", f"{speed['words_per_second']:,.0f}", "one thread, a sentence at a time"
+    if found := report.shown_scores:
+        yield from _score_tiles(report, found)
+    if found and (speed := found.speed):
+        yield "model", f"{speed.model_bytes / 1e6:,.1f} MB", ""
+        yield "words/s", f"{speed.words_per_second:,.0f}", "one thread, a sentence at a time"
     states = [gate.state for gate in report.gates]
     yield "gates passed", f"{states.count('passed')} of {len(states) - states.count('off')}", ""
     yield "duration", duration(report.spent.seconds), "of all results"
@@ -212,19 +207,29 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
         yield report.prices.currency, amount(spent.money), f"{amount(spent.kwh)} kWh" if spent.kwh else ""
 
 
-def _gains(report: Report, metric: str) -> Iterator[str]:
+def _score_tiles(report: Report, found: Scores) -> Iterator[tuple[str, str, str]]:
+    """Name, value and note of the shown model's scores."""
+    where = f"{report.shown_model}, {report.test_sets[0]}"
+    for metric in ("comet", "chrf", "bleu"):
+        if metric in found.by_metric:
+            score = found.by_metric[metric].score
+            yield METRICS[metric], f"{score:.1f}", "; ".join([where, *_gains(report, found, metric)])
+
+
+def _gains(report: Report, found: Scores, metric: str) -> Iterator[str]:
     """Compare the shown model's score with that of the one before, and of the released model."""
-    found = report.shown_scores
     earlier = report.before.get((report.shown_model, report.test_sets[0]))
-    if earlier and metric in earlier.evaluation:
-        yield f"{found[metric]['score'] - earlier.evaluation[metric]['score']:+.1f} from before"
-    if released := found.get("others", {}).get(RELEASED, {}).get(metric):
-        yield f"{released['difference']:+.1f} from {RELEASED}"
+    if earlier and metric in earlier.scores.by_metric:
+        gain = found.by_metric[metric].score - earlier.scores.by_metric[metric].score
+        yield f"{gain:+.1f} from before"
+    if released := found.others.get(RELEASED, {}).get(metric):
+        yield f"{released.difference:+.1f} from {RELEASED}"
 
 
 def _texts(report: Report) -> list[str]:
     """The names of the texts that trainings read, the dev set last."""
-    return sorted({text: None for training in report.trainings for text in training.texts}, key="dev".__eq__)
+    texts = dict.fromkeys(text for training in report.trainings.values() for text in training.texts)
+    return sorted(texts, key="dev".__eq__)
 
 
 def _flows(report: Report) -> Iterator[tuple[str, list[str], int, list[DatasetLines]]]:
@@ -259,12 +264,11 @@ def _card_metadata(report: Report) -> dict[str, Any]:
             "task": {"type": "translation", "name": f"Translation {experiment.src}-{experiment.trg}"},
             "dataset": {"name": dataset, "type": dataset},
             "metrics": [
-                {"name": METRICS[name], "type": name, "value": round(found[name]["score"], 2)}
-                for name in METRICS
-                if name in found
+                {"name": METRICS[name], "type": name, "value": round(found.score, 2)}
+                for name, found in scores.by_metric.items()
             ],
         }
-        for dataset, found in report.evaluations.get(report.shown_model, {}).items()
+        for dataset, scores in report.evaluations.get(report.shown_model, {}).items()
     ]
     return {
         "language": [experiment.src, experiment.trg],

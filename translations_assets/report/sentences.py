@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from translations_assets.config.model_names import BACKWARDS
 from translations_assets.graph.step import Output, Step
-from translations_assets.report.evaluations import EVALUATING, model_of, shown_model
-from translations_assets.report.known import Known, read_text
+from translations_assets.results.evaluations import EVALUATING, model_of, shown_model
+from translations_assets.results.known import Known, read_text
 from translations_assets.running.session import Session
 
 if TYPE_CHECKING:

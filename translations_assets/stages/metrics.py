@@ -13,7 +13,7 @@ from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, Output
-from translations_assets.records.scores import PARAGRAPHS
+from translations_assets.results.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.stages.handles import Evaluation, aliases
 

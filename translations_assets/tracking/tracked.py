@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from translations_assets.records.canonical import json_digest
-from translations_assets.records.scores import METRICS
-from translations_assets.report.evaluations import Evaluations
-from translations_assets.report.facts import Report, Training
+from translations_assets.report.facts import Report
 from translations_assets.report.machines import hours, machine_use
+from translations_assets.results.evaluations import Evaluations
+from translations_assets.results.training import CurvePoint, Training
 
 SCORES = "scores"  # the run that is no training's
-_PLACE = ("kind", "update")  # of a point of a curve; the rest are its numbers
 
 
 @dataclass(frozen=True)
@@ -41,15 +40,15 @@ class TrackedRun:
 
 def tracked_runs(report: Report) -> list[TrackedRun]:
     """Make the tracked runs of a report."""
-    return [*(_training(report, training) for training in report.trainings), _scores(report)]
+    return [*(_training(report, *found) for found in report.trainings.items()), _scores(report)]
 
 
-def _training(report: Report, training: Training) -> TrackedRun:
-    manifest = report.results[training.label].manifest
-    best = {f"best/{metric}": found["score"] for metric, found in training.best.items()}
+def _training(report: Report, label: str, training: Training) -> TrackedRun:
+    manifest = report.results[label].manifest
+    best = {f"best/{metric}": found.score for metric, found in training.best.items()}
     return TrackedRun(
-        name=training.label,
-        config={"arguments": dict(manifest.provenance.parts.args), **_made_by(report, training.label)},
+        name=label,
+        config={"arguments": dict(manifest.provenance.parts.args), **_made_by(report, label)},
         curve=curve_of(training.curve),
         numbers={**best, "updates": training.updates, **_machine(machine_use([manifest.usage]))},
         ended=manifest.ended,
@@ -67,14 +66,12 @@ def _made_by(report: Report, label: str) -> dict[str, Any]:
     }
 
 
-def curve_of(points: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, float]]]:
+def curve_of(points: Sequence[CurvePoint]) -> list[tuple[int, Mapping[str, float]]]:
     """A training's numbers by update, named by what they were computed on: `train/cost`, `valid/chrf`."""
     found: dict[int, dict[str, float]] = {}
     for point in points:
-        numbers = found.setdefault(point["update"], {})
-        for name, value in point.items():
-            if name not in _PLACE and value is not None:
-                numbers[f"{point['kind']}/{name}"] = value
+        numbers = {f"{point.kind}/{name}": value for name, value in point.numbers.items()}
+        found.setdefault(point.update, {}).update(numbers)
     return sorted(found.items())
 
 
@@ -99,12 +96,11 @@ def _by_model(evaluations: Evaluations) -> Iterator[tuple[str, float]]:
     """`exported/flores_devtest/chrf` and its score; intervals, sizes and speeds stand beside it."""
     for model, tests in evaluations.items():
         for dataset, found in tests.items():
-            for metric in METRICS:
-                if score := found.get(metric):
-                    yield f"{model}/{dataset}/{metric}", score["score"]
-                    if "ci" in score:
-                        yield f"{model}/{dataset}/{metric}_interval", score["ci"]
-            for name, value in found.get("speed", {}).items():
+            for metric, score in found.by_metric.items():
+                yield f"{model}/{dataset}/{metric}", score.score
+                if score.ci is not None:
+                    yield f"{model}/{dataset}/{metric}_interval", score.ci
+            for name, value in found.speed.to_dict().items() if found.speed else ():
                 yield f"{model}/{dataset}/{name}", value
 
 

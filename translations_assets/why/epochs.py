@@ -13,6 +13,7 @@ import yaml
 from translations_assets.graph.step import Folder, Output, RepoFile, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
+from translations_assets.results.files import STATISTICS, read_statistics
 from translations_assets.running.protocols import Reading
 
 MINI_BATCH = 64  # Marian's default
@@ -108,8 +109,9 @@ def repo_yaml(step: Step, keys: KeyMaker, name: str) -> dict[str, Any]:
 def _lines(text: Output, store: Reading, results: Mapping[Step, Manifest]) -> int | None:
     """The lines of a text, as the statistics of the step say that made it, or made what that one read."""
     step, manifest = text.step, results.get(text.step)
-    if manifest and (blob := manifest.outputs.get("stats.json")) and store.has_blob(blob):
-        kept = json.loads(store.read_blob(blob)).get("lines", {}).get("kept")
+    if manifest and (blob := manifest.outputs.get(STATISTICS)) and store.has_blob(blob):
+        stats = read_statistics(store, manifest.outputs, step.label)
+        kept = (stats or {}).get("lines", {}).get("kept")
         return int(kept) if kept else None
     before = step.inputs.get("corpus_src")
     if step.script.startswith(_KEEPING) and isinstance(before, Output):

@@ -1,21 +1,21 @@
-"""Results that a session finds, and the small documents among their files."""
+"""Results that a session finds, and what they tell."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
 
 import zstandard
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.results.files import Outputs
+from translations_assets.running.protocols import Reading
 from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.session import Session
 
-# Steps, and the contents of a JSON file of each.
-Documents: TypeAlias = "Sequence[tuple[Step, dict[str, Any]]]"
 MOST_TEXT = 64 << 20  # bytes of a test set that are read
+Value = TypeVar("Value")
 
 
 class Known(NamedTuple):
@@ -40,13 +40,12 @@ def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
     return found
 
 
-def documents(session: Session, results: Mapping[str, Known], name: str) -> Documents:
-    """The contents of every result's JSON file of a name."""
-    return [
-        (step, json.loads(session.store.read_blob(manifest.outputs[name])))
-        for step, manifest in results.values()
-        if name in manifest.outputs
-    ]
+def read_each(
+    session: Session, results: Mapping[str, Known], read: Callable[[Reading, Outputs, str], Value | None]
+) -> dict[Step, Value]:
+    """Step → what its file holds, by a reader of `results.files`; without those that leave no such file."""
+    found = {step: read(session.store, manifest.outputs, step.label) for step, manifest in results.values()}
+    return {step: value for step, value in found.items() if value is not None}
 
 
 def read_text(session: Session, blob: Blob) -> list[str]:

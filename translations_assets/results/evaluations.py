@@ -1,20 +1,22 @@
-"""The scores of every model on every test set, as evaluations wrote them."""
+"""The scores of every model on every test set."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
-from translations_assets.records.scores import differences_in, scores_in
-from translations_assets.report.known import Documents, Known, documents
+from translations_assets.results.files import METRICS, read_comparison, read_scores
+from translations_assets.results.known import Known, read_each
+from translations_assets.results.scores import Scores
 from translations_assets.running.session import Session
 
-# Model → test set → metrics.json, with the scores of further metrics, and differences as `others`.
-Evaluations: TypeAlias = "dict[str, dict[str, dict[str, Any]]]"
+# Model → test set → its scores
+Evaluations: TypeAlias = "dict[str, dict[str, Scores]]"
 
 PARAMETERS = re.compile(r"model\..*(npz|bin)")
 EVALUATING = ("evaluate_", "final_evaluation")
@@ -31,21 +33,26 @@ def missing_evaluations(session: Session, results: Collection[str]) -> list[str]
     return [
         step.label
         for step in evaluation_steps(session)
-        if "metrics.json" in step.outputs and step.label not in results
+        if METRICS in step.outputs and step.label not in results
     ]
 
 
-def read_evaluations(session: Session, results: Mapping[str, Known], metrics: Documents) -> Evaluations:
-    """The scores among some results, whose `metrics.json` were read."""
+def read_evaluations(
+    session: Session, results: Mapping[str, Known], metrics: Mapping[Step, object]
+) -> Evaluations:
+    """The scores among some results, of which `metrics` are read, with further metrics and comparisons."""
     found: Evaluations = {}
-    for step, value in evaluations_in(metrics):
-        found.setdefault(model_of(step), {}).setdefault(value["dataset"], value)
-    for step, scores in evaluations_in(documents(session, results, "scores.json")):
-        if evaluation := found.get(model_of(step), {}).get(scores["dataset"]):
-            evaluation |= scores_in(scores)
-    for _, numbers in evaluations_in(documents(session, results, "numbers.json"), COMPARING):
-        if evaluation := found.get(numbers["model"], {}).get(numbers["dataset"]):
-            evaluation.setdefault("others", {}).update(differences_in(numbers))
+    for step, scores in evaluations_in(metrics):
+        found.setdefault(model_of(step), {}).setdefault(scores.dataset, scores)
+    for step, further in evaluations_in(read_each(session, results, read_scores)):
+        tests = found.get(model_of(step), {})
+        if further.dataset in tests:
+            tests[further.dataset] = tests[further.dataset].with_metrics(further)
+    comparing = {label: known for label, known in results.items() if known.step.stage.startswith(COMPARING)}
+    for step, comparison in read_each(session, comparing, read_comparison).items():
+        tests, dataset = found.get(comparison.model, {}), _called(step, comparison.dataset)
+        if dataset in tests:
+            tests[dataset] = tests[dataset].with_others(comparison)
     return found
 
 
@@ -64,13 +71,16 @@ def makers(graph: Graph) -> dict[str, list[Step]]:
     return {model: list(steps) for model, steps in found.items()}
 
 
-def evaluations_in(
-    found: Documents, stages: tuple[str, ...] = EVALUATING
-) -> Iterator[tuple[Step, dict[str, Any]]]:
-    """The documents of stages whose names begin so, with the config's names of datasets."""
-    for step, value in found:
-        if step.stage.startswith(stages):
-            yield step, {**value, "dataset": step.aliases.get(str(step.args["dataset"]), value["dataset"])}
+def evaluations_in(found: Mapping[Step, object]) -> Iterator[tuple[Step, Scores]]:
+    """The scores of steps that evaluate, with the config's names of test sets."""
+    for step, value in found.items():
+        if isinstance(value, Scores) and step.stage.startswith(EVALUATING):
+            yield step, replace(value, dataset=_called(step, value.dataset))
+
+
+def _called(step: Step, dataset: str) -> str:
+    """Return what the config calls a test set."""
+    return step.aliases.get(str(step.args["dataset"]), dataset)
 
 
 def model_of(step: Step) -> str:

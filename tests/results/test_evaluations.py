@@ -2,7 +2,7 @@
 
 import pytest
 
-from translations_assets.report.evaluations import name_of_model, shown_model
+from translations_assets.results.evaluations import name_of_model, shown_model
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,120 @@
+"""Scores of models on test sets, as `pipeline.eval` and `pipeline.checks.differences` write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeAlias, TypeVar
+
+from translations_assets.records.checked import Number, Record, mapping
+
+PARAGRAPHS = " (paragraphs)"  # after the name of a test set
+METRICS: Mapping[str, str] = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "chrfpp": "chrF++",
+    "spbleu": "spBLEU",
+    "comet": "COMET",
+}
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class MetricScore(Record):
+    """The score that a metric gives.
+
+    mean       of the scores of resamples
+    ci         half of the confidence interval of 95 %
+    signature  all that the score depends on
+    """
+
+    score: Number
+    mean: Number | None = None
+    ci: Number | None = None
+    signature: str | None = None
+
+    def __str__(self) -> str:
+        """The score and half of its interval, for people: `58.2 ± 0.6`."""
+        return f"{self.score:.1f}" + ("" if self.ci is None else f" ± {self.ci:.1f}")
+
+
+@dataclass(frozen=True)
+class Speed(Record):
+    """Needs of a model in Firefox's engine: words a second on one thread, memory, bytes of its parameters."""
+
+    words_per_second: Number
+    memory_megabytes: Number
+    model_bytes: int
+
+
+@dataclass(frozen=True)
+class TranslatedSentence(Record):
+    """A sentence of a test set, its reference and a model's translation."""
+
+    source: str
+    reference: str
+    translation: str
+
+
+@dataclass(frozen=True)
+class Difference(Record):
+    """A model's score beside another one's, and the probability of so large a difference by chance alone."""
+
+    score: Number
+    other: Number
+    p_value: Number
+
+    @property
+    def difference(self) -> float:
+        """How much higher the model's score is."""
+        return round(self.score - self.other, 4)
+
+
+Differences: TypeAlias = "Mapping[str, Mapping[str, Difference]]"  # other model → metric → difference
+
+
+@dataclass(frozen=True)
+class Comparison(Record):
+    """A model on a test set beside others."""
+
+    dataset: str
+    model: str
+    others: Differences
+
+
+@dataclass(frozen=True)
+class Scores(Record):
+    """Scores of a model on a test set.
+
+    by_metric  in the order of METRICS
+    samples    some of its translations
+    speed      if it was timed
+    model      the model's name; empty where the step tells it
+    others     differences from other models
+    """
+
+    dataset: str
+    by_metric: Mapping[str, MetricScore]
+    samples: tuple[TranslatedSentence, ...] = ()
+    speed: Speed | None = None
+    model: str = ""
+    others: Differences = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """Scores from what an evaluation wrote; ValueError for anything else."""
+        known = mapping(value)
+        return super().from_dict({**known, "by_metric": _in_order(known)})
+
+    def with_metrics(self, further: Scores) -> Self:
+        """The same with the scores that further metrics give."""
+        return replace(self, by_metric=_in_order({**self.by_metric, **further.by_metric}))
+
+    def with_others(self, comparison: Comparison) -> Self:
+        """The same with differences from other models."""
+        return replace(self, others={**self.others, **comparison.others})
+
+
+def _in_order(by_metric: Mapping[str, Value]) -> dict[str, Value]:
+    return {metric: by_metric[metric] for metric in METRICS if metric in by_metric}
