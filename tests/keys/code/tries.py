@@ -521,6 +521,34 @@ NAMES: Mapping[str, Files] = {
         "script": "import logging\n«¦\n»def main():\n    log = logging.getLogger('a')\n"
         "    log.addFilter(lambda record: print(record.lineno))\n    log.error('a')\n"
     },
+    "the line of a log, in the third style": {
+        "script": "import logging, sys\n«¦\n»def main():\n"
+        "    logging.basicConfig(stream=sys.stdout, format='$lineno', style='$')\n"
+        "    logging.error('a')\n"
+    },
+    "the line of a logged error": {
+        "script": "import logging, sys\n«¦\n»def main():\n    logging.basicConfig(stream=sys.stdout)\n"
+        "    try: 1 / 0\n    except Exception: logging.exception('a')\n"
+    },
+    "the line of an error that a logger logs": {
+        "script": "import logging, sys\n«¦\n»LOG = logging.getLogger('a')\ndef main():\n"
+        "    logging.basicConfig(stream=sys.stdout)\n"
+        "    try: 1 / 0\n    except Exception: LOG.exception('a')\n"
+    },
+    "the line of an error that is logged with a message": {
+        "script": "import logging, sys\n«¦\n»def main():\n    logging.basicConfig(stream=sys.stdout)\n"
+        "    try: 1 / 0\n    except Exception: logging.error('a', exc_info=True)\n"
+    },
+    "the stack of a log": {
+        "script": "import logging, sys\ndef main():\n    logging.basicConfig(stream=sys.stdout)\n"
+        "    logging.error('a', **{'stack_info': True})  # «a¦b»\n"
+    },
+    "the line of an error in a thread": {
+        "script": "import contextlib, sys, threading\n«¦\n»def main():\n"
+        "    with contextlib.redirect_stderr(sys.stdout):\n"
+        "        thread = threading.Thread(target=lambda: 1 / 0)\n        thread.start()\n"
+        "        thread.join()\n"
+    },
     "the line of a warning": {
         "script": "import warnings\n«¦\n»def main():\n"
         "    with warnings.catch_warnings(record=True) as found:\n"

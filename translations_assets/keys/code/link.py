@@ -78,7 +78,7 @@ class Linked(Normaliser):
 
     def _check(self, attributes: Iterable[str]) -> None:
         for attribute in filter(outside.shows_code, attributes):
-            self._looks(f"`.{attribute}` may show code")
+            self._looks(f"`{attribute}` may show code")
 
     def name(self, name: str, store: bool = False, attributes: Sequence[str] = ()) -> None:
         """Write what a name with attributes stands for."""
@@ -173,6 +173,11 @@ class Linked(Normaliser):
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         """Write a pattern that takes attributes."""
         self._check(node.kwd_attrs)
+        self.generic_visit(node)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """Write an argument with its name."""
+        self._check([node.arg or ""])
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:

@@ -43,7 +43,7 @@ _ONLY = {
     ),
     "functools": words("cache cached_property cmp_to_key lru_cache partial reduce total_ordering wraps"),
     "importlib": {"metadata"},
-    "logging": words("ERROR INFO WARNING Logger basicConfig debug error exception getLogger info warning"),
+    "logging": words("ERROR INFO WARNING Logger basicConfig debug error getLogger info warning"),
     "operator": words("add and_ contains eq getitem itemgetter le lt mul ne neg or_ sub xor"),
     "sys": words(
         "byteorder executable exit getrecursionlimit intern maxsize maxunicode platform setrecursionlimit "
@@ -54,6 +54,7 @@ _ONLY = {
     "yaml": words("CSafeDumper CSafeLoader SafeDumper SafeLoader YAMLError load safe_dump safe_load"),
 }
 _NOT_OF = {
+    "contextlib": {"redirect_stderr"},
     "dataclasses": {"make_dataclass"},
     "numpy": {"add_docstring", "add_newdoc", "f2py", "info", "lookfor", "source", "testing"},
     "string": {"Formatter"},
@@ -64,20 +65,20 @@ _PRIVATE = {"os._exit"}
 _OPERATORS = words(
     "abs add and bool bytes call ceil complex contains copy deepcopy delitem divmod enter eq exit "
     "aenter aexit aiter anext await float floor floordiv format fspath ge getitem gt hash iadd iand "
-    "ifloordiv ilshift imatmul imod imul index init int invert ior ipow irshift isub iter itruediv "
-    "ixor le len length_hint lshift lt matmul missing mod mul ne neg new next or pos post_init pow "
-    "radd rand rdivmod repr reversed rfloordiv rlshift rmatmul rmod rmul ror round rpow rrshift "
-    "rshift rsub rtruediv rxor setitem str sub truediv trunc xor"
+    "imod imul index init int invert ior ipow isub iter itruediv ixor le len lt missing mod mul ne neg "
+    "new next or pos post_init pow radd rand rdivmod repr reversed rfloordiv rmod rmul ror round rpow "
+    "rsub rtruediv rxor setitem str sub truediv trunc xor"
 )
 _SEEN = words("__name__ __qualname__ __class__ __cause__ __context__ __suppress_context__ __notes__")
 METHODS = {f"__{name}__" for name in _OPERATORS}  # that a class may define, and that may be called
 _SHOWING = words(
     "f_back f_builtins f_code f_globals f_lasti f_lineno f_locals f_trace tb_frame tb_lasti tb_lineno "
     "tb_next gi_code gi_frame cr_code cr_frame cr_origin ag_code ag_frame gi_yieldfrom cr_await addFilter "
-    "addHandler findCaller handlers makeRecord setFormatter dump dumps format_map mro with_traceback"
+    "addHandler findCaller handlers makeRecord setFormatter dump dumps format_map mro with_traceback "
+    "exc_info exception stack_info"
 )
 _TEXTS = re.compile(
-    r"__[a-z]+__|\.\**pyc?\b|%\((lineno|pathname|module|filename|funcName)|\{(lineno|pathname|module)"
+    r"__[a-z]+__|\.\**pyc?\b|(%\(|\{|\$)(lineno|pathname|module|filename|funcName)|exc_info|stack_info"
 )
 _OF_PACKAGE = re.compile(r"(^|[\W_])pipeline([./]|$)")
 _MODULE = re.compile(r"pipeline(\.\w+)+")  # which counts when there is one of the name

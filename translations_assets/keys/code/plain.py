@@ -42,14 +42,11 @@ _METHODS = words(
 )
 _DECORATORS = words(
     "abc.abstractmethod classmethod contextlib.contextmanager dataclasses.dataclass functools.cache "
-    "functools.cached_property functools.lru_cache functools.total_ordering functools.wraps property "
-    "staticmethod typing.overload"
+    "functools.cached_property functools.lru_cache functools.wraps property staticmethod"
 )
 _BASES = words(
-    "ArithmeticError Exception KeyError LookupError OSError RuntimeError TypeError ValueError abc.ABC "
-    "collections.Counter collections.abc contextlib.AbstractContextManager enum io "
-    "opustrainer.modifiers.Modifier threading.Thread typing.Generic typing.NamedTuple typing.Protocol "
-    "typing.TypedDict"
+    "Exception OSError RuntimeError ValueError abc.ABC collections.abc enum io threading.Thread "
+    "opustrainer.modifiers.Modifier typing.Generic typing.NamedTuple typing.Protocol typing.TypedDict"
 )
 _OPERATIONS = kinds(
     "Constant List Tuple Set Dict Starred Slice Subscript JoinedStr FormattedValue BinOp UnaryOp BoolOp "

@@ -8,7 +8,6 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
 from typing import Literal
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -104,22 +103,19 @@ def in_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             waiting += children(node)[::-1]
 
 
-def names_bound_by(node: ast.AST) -> Iterator[str]:
-    """Names that a node binds itself, whatever is below it."""
+def name_bound_by(node: ast.AST) -> str | None:
+    """The name that a node binds itself, whatever is below it."""
     if isinstance(node, ast.Name):
-        if not isinstance(node.ctx, ast.Load):
-            yield node.id
-    elif isinstance(node, ast.alias):
-        yield node.asname or node.name.split(".")[0]
-    else:
-        name = getattr(node, "name", None) or getattr(node, "rest", None)  # def, class, except, match
-        if isinstance(name, str):
-            yield name
+        return None if isinstance(node.ctx, ast.Load) else node.id
+    if isinstance(node, ast.alias):
+        return node.asname or node.name.split(".")[0]
+    name = getattr(node, "name", None) or getattr(node, "rest", None)  # def, class, except, match
+    return name if isinstance(name, str) else None
 
 
 def bound_names(*nodes: ast.AST) -> Iterator[str]:
     """Names that nodes bind in their scope, repeated for each place that binds them."""
-    return chain.from_iterable(map(names_bound_by, in_scope(nodes)))
+    return filter(None, map(name_bound_by, in_scope(nodes)))
 
 
 Kind = Literal["module", "class", "function", "comprehension"]  # what opened a scope; a lambda is a function
@@ -151,7 +147,7 @@ class Scope:
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 for name in bound_names(node):
                     self.imports.setdefault(name, []).append(node)
-            for name in names_bound_by(node):
+            if name := name_bound_by(node):
                 self.bound[name] += 1
 
     def owner(self, name: str) -> Scope | None:
