@@ -178,10 +178,11 @@ def accept(
     """Declare a change of code harmless: earlier results then count as results of the current code.
 
     Compares the code with that of the step's nearest earlier artifact and writes what changed to
-    pipeline/accepted-changes.yml, to be committed. A later change of the same code runs the steps again.
+    pipeline/accepted-changes.yml, to be committed; where the code is an installed wheel, to
+    accepted-changes.yml in the project folder. A later change of the same code runs the steps again.
     To undo, delete the lines.
     """
-    from translations_assets.keys.code.accepted import FILE, Accepted, add_changes
+    from translations_assets.keys.code.accepted import Accepted, accepted_files, add_changes
     from translations_assets.keys.key import KeyMaker
 
     common.check_asks_nothing(json, yes)
@@ -192,8 +193,8 @@ def accept(
     symbol = what if ":" in what and what not in graph.by_label else ""
     steps = _reaching(project, graph, symbol) if symbol else [common.find_step(graph, partition, what)]
     step, earlier = _earlier(project, session, steps, what)
-    path = project.root / FILE
-    accepted = Accepted.read(path)
+    files = accepted_files(project.root)
+    path, accepted = files[-1], Accepted.read(*files)
     found, changed = _compare(project, step, earlier, accepted, reason.strip(), symbol)
     _check(found, earlier, step, symbol)
     if not json:

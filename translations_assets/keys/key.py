@@ -53,10 +53,10 @@ class KeyMaker:
     @cached_property
     def _code(self) -> CodeBase:
         # imported only where the code is taken apart: what is remembered takes a hundredth of the time
-        from translations_assets.keys.code.accepted import FILE, Accepted
+        from translations_assets.keys.code.accepted import Accepted, accepted_files
         from translations_assets.keys.code.fingerprint import CodeBase
 
-        return CodeBase(self.root, Accepted.read(self.root / FILE))
+        return CodeBase(self.root, Accepted.read(*accepted_files(self.root)))
 
     def fingerprint(self, script: str) -> Fingerprint:
         """The fingerprint of the code that a script reaches."""
