@@ -89,15 +89,18 @@ class TrainingConfigs:
         files: LocalFiles,
         store: Callable[[], Store],
         file_folders: Callable[[], Sequence[str]],
+        steps_run_here: Callable[[], bool],
     ) -> None:
         """Nothing is read yet; store and folders are asked for when they are needed.
 
-        root          the repository
-        files         files of one's own whose digests are known
-        file_folders  the folders in which files of configs may stand where steps run
+        root            the repository
+        files           files of one's own whose digests are known
+        file_folders    the folders in which files of configs may stand where steps run
+        steps_run_here  whether steps run on this machine, with its libraries
         """
         self._known = KnownConfigs(root, settings.state_folder() / "configs")
         self._files, self._store, self._file_folders = files, store, file_folders
+        self._steps_run_here = steps_run_here
 
     def partitions(self) -> Partitions:
         """The training configs in the config folders and those kept in the store; none is read."""
@@ -143,6 +146,7 @@ class TrainingConfigs:
 
     def parse(self, text: str, source: Path | str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""
+        from translations_assets.config.dictionaries import check_dictionaries
         from translations_assets.config.load import parse_config
         from translations_assets.config.sources import Readable, check_files, check_paths
 
@@ -150,8 +154,13 @@ class TrainingConfigs:
         own = [str(source.parent)] if isinstance(source, Path) else []
         keys = settings.credentials(os.environ)
         readable = Readable([*settings.file_folders(), *own], keys, self._files.is_known)
+        check_libraries = check_dictionaries if self._steps_run_here() else lambda _: iter(())
         return parse_config(
-            text, source, lambda values: chain(check_files(values, folders), check_paths(values, readable))
+            text,
+            source,
+            lambda values: chain(
+                check_files(values, folders), check_paths(values, readable), check_libraries(values)
+            ),
         )
 
     def text(self, partition: str) -> tuple[str, Path | str]:
