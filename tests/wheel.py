@@ -56,6 +56,7 @@ def install_wheel(folder: Path, python: str = sys.executable) -> Path:
     install = ("pip", "install", "-q", *offline, "--python", str(environment))
     _uv(*install, *LOCKED_BUILD, "--require-hashes", "--no-deps", "-r", "requirements/laptop.lock")
     _uv(*install, str(build_wheel(folder)))  # with what it asks for: it must be there already
+    _uv("pip", "check", "--python", str(environment))
     return environment / "bin"
 
 
