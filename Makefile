@@ -16,7 +16,7 @@ PYTEST_WORKERS ?= 4
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding extract_best training_pairs feed batches scale throughput forecasts alphas shortlists shortlist guided_alignment
 
-.PHONY: help install install-dev install-tracking demo check-demo test test-all mutants defects ci-environments graph lint types \
+.PHONY: help install install-dev install-tracking demo check-demo test test-all check-wheel mutants defects ci-environments graph lint types \
     ui ui-deployed images release bench gpu-check docs pictures golden lock clean
 
 help: ## list the targets
@@ -43,6 +43,9 @@ test: install-dev ## run all tests but the slow ones, or those that TESTS='...' 
 
 test-all: install-dev ## run all tests, as CI does, or those that TESTS='...' names
 	@$(PYTEST) $(TESTS)
+
+check-wheel: $(UV) ## install the wheel alone with pip, and train the demo's first stages with it: PYTHON=3.12
+	@tests/check_wheel.sh $(UV) $(PYTHON)
 
 mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices
 	@$(BIN)/python -m tests.mutants
@@ -98,30 +101,25 @@ docs: install-dev ## build the documentation into site/
 golden: install-dev ## renew the golden files of the tests
 	@$(BIN)/python -m tests.golden.renew
 
-# From 3.10 on, as ever: what a lock says of who requires what is part of keys (decision 23).
+# From 3.10 on, as ever: what a lock says of who requires what is part of keys (decision 23). The wheel asks for what
+# laptop.lock pins (hatch_build.py).
+COMPILE = $(UV) pip compile -q --universal --generate-hashes --no-emit-index-url --no-header
+OF_KEYS = $(COMPILE) --python-version 3.10 --overrides requirements/overrides.txt
+EXTRAS := --group ja-ko --group cluster
 lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml --extra cluster -o requirements/main.lock
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml -c requirements/main.lock -o requirements/laptop.lock
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml --extra cluster --extra dev --extra tracking \
-	    --group merging \
+	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) -o requirements/main.lock
+	$(COMPILE) --python-version 3.11 --group main -c requirements/main.lock -o requirements/laptop.lock
+	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group dev --group tracking --group merging \
 	    -c requirements/main.lock -o requirements/dev.lock
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt pyproject.toml --extra cluster --extra tracking -c requirements/main.lock \
+	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group tracking -c requirements/main.lock \
 	    -o requirements/tracking.lock
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --overrides requirements/overrides.txt --group worker -c requirements/main.lock -o requirements/worker.lock
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --group build -c requirements/main.lock -o requirements/build.lock
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --group opuscleaner --overrides requirements/opuscleaner.overrides.txt -o requirements/opuscleaner.lock
-	for name in bicleaner monocleaner; do $(UV) pip compile -q --universal --python-version 3.10 --generate-hashes \
-	    --no-emit-index-url --no-header --project requirements/classifiers \
+	$(OF_KEYS) --group worker -c requirements/main.lock -o requirements/worker.lock
+	$(COMPILE) --python-version 3.10 --group build -c requirements/main.lock -o requirements/build.lock
+	$(COMPILE) --python-version 3.10 --group opuscleaner --overrides requirements/opuscleaner.overrides.txt \
+	    -o requirements/opuscleaner.lock
+	for name in bicleaner monocleaner; do $(COMPILE) --python-version 3.10 --project requirements/classifiers \
 	    --group requirements/classifiers/pyproject.toml:$$name -o requirements/$$name.lock || exit 1; done
-	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
-	    --group cuda -o requirements/cuda.lock
+	$(COMPILE) --python-version 3.10 --group cuda -o requirements/cuda.lock
 
 clean: ## remove the environment and the caches; what was trained, in .state, stays
 	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist site *.egg-info

@@ -42,6 +42,7 @@ PROGRAMS = {
     "openssl": "openssl",
     "strace": "strace",
 }
+OTHER_PYTHON = "3.11" if sys.version_info[:2] == (3, 12) else "3.12"  # than this one
 _PAUSES = (10.0, 60.0)  # seconds between tries, as registries fail for moments
 
 
@@ -93,6 +94,16 @@ def api_server() -> Path:
     return _made("kube", [ROOT / "tests" / "kube" / "build.sh"], ["bash", "build.sh"]) / "bin"
 
 
+def other_python() -> Path:
+    """The interpreter of the other Python that the project supports; uv fetches it where there is none."""
+    program = shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
+
+    def make(folder: Path) -> None:
+        _run([program, "venv", "-q", "--python", OTHER_PYTHON, str(folder / "venv")])
+
+    return kept("python", OTHER_PYTHON.encode(), make) / "venv" / "bin" / "python"
+
+
 # Environment variable of the tests → what makes the file or folder that it names
 ENVIRONMENTS: Mapping[str, Callable[[], Path]] = {
     "BERGAMOT_TRANSLATOR": browser_engine,
@@ -100,6 +111,7 @@ ENVIRONMENTS: Mapping[str, Callable[[], Path]] = {
     "KUBE_BINARIES": api_server,
     "MONOCLEANER_PYTHON": monocleaner,
     "OPUSCLEANER_PYTHON": opuscleaner,
+    "OTHER_PYTHON": other_python,
 }
 # Needs Debian's mirror with sources, which not every machine of CI reaches: see tests/allowed_skips.py
 OPTIONAL = {"api_server"}

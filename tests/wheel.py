@@ -45,13 +45,18 @@ class Installed:
         )
 
 
-def install_wheel(folder: Path) -> Path:
-    """Build the wheel and install it below a folder; returns the folder of its programs."""
+def install_wheel(folder: Path, python: str = sys.executable) -> Path:
+    """Build the wheel and install it below a folder; returns the folder of its programs.
+
+    Offline where its libraries are those of this Python's.
+    """
     environment = folder / "venv"
-    _uv("venv", "-q", "--python", sys.executable, str(environment))
-    install = ("pip", "install", "-q", "--offline", "--no-deps", "--python", str(environment))
-    _uv(*install, *LOCKED_BUILD, "--require-hashes", "-r", "requirements/laptop.lock")
-    _uv(*install, str(build_wheel(folder)))
+    _uv("venv", "-q", "--python", python, str(environment))
+    offline = ("--offline",) if python == sys.executable else ()
+    install = ("pip", "install", "-q", *offline, "--python", str(environment))
+    _uv(*install, *LOCKED_BUILD, "--require-hashes", "--no-deps", "-r", "requirements/laptop.lock")
+    _uv(*install, str(build_wheel(folder)))  # with what it asks for: it must be there already
+    _uv("pip", "check", "--python", str(environment))
     return environment / "bin"
 
 

@@ -24,6 +24,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import LocalFile, placed
 from translations_assets.own_files import read_own, write_own
 from translations_assets.records.canonical import json_digest
+from translations_assets.settings import is_installed
 from translations_assets.store.encoding import MALFORMED, seal, unseal
 from translations_assets.whole_file import keep_newest
 
@@ -89,7 +90,7 @@ class KnownConfigs:
 
     def _folders(self) -> list[Path]:
         """The folders of the code; a wheel has all of it in the package."""
-        return [_PACKAGE] if self._root.parent == _PACKAGE else [self._root / name for name in _CODE]
+        return [_PACKAGE] if is_installed(self._root) else [self._root / name for name in _CODE]
 
     def _is_newer(self) -> bool:
         return any(changed >= _BEGUN for _, _, changed in self._code)

@@ -46,7 +46,9 @@ class Project:
         self.root = settings.repository_root()
         self.files = LocalFiles(settings.state_folder() / "files.json")
         self.keys = KeyMaker(self.root, self.files, settings.state_folder() / "keys")
-        self.configs = TrainingConfigs(self.root, self.files, lambda: self.store, self._file_folders)
+        self.configs = TrainingConfigs(
+            self.root, self.files, lambda: self.store, self._file_folders, lambda: self.cluster is None
+        )
         self._sessions: dict[tuple[str, str], Session] = {}
         self._explainers: dict[tuple[str, str], Explainer] = {}
         self._lock = threading.RLock()

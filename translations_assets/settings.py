@@ -53,6 +53,11 @@ def repository_root() -> Path:
     )
 
 
+def is_installed(root: Path) -> bool:
+    """True if a `repository_root` is that of an installed wheel: nobody's own files, gone with an update."""
+    return root.parent == Path(__file__).resolve().parent
+
+
 def state_folder() -> Path:
     """The folder that holds all state of this installation (an absolute path; it need not exist yet)."""
     return _folder(os.environ.get("TRANSLATIONS_STATE") or project_folder() / ".state")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,15 +87,18 @@ class TrainingConfigs:
         files: LocalFiles,
         store: Callable[[], Store],
         file_folders: Callable[[], Sequence[str]],
+        steps_run_here: Callable[[], bool],
     ) -> None:
         """Nothing is read yet; store and folders are asked for when they are needed.
 
-        root          the repository
-        files         files of one's own whose digests are known
-        file_folders  the folders in which files of configs may stand where steps run
+        root            the repository
+        files           files of one's own whose digests are known
+        file_folders    the folders in which files of configs may stand where steps run
+        steps_run_here  whether steps run on this machine, with its libraries
         """
         self._known = KnownConfigs(root, settings.state_folder() / "configs")
         self._files, self._store, self._file_folders = files, store, file_folders
+        self._steps_run_here = steps_run_here
 
     def partitions(self) -> Partitions:
         """The training configs in the config folders and those kept in the store; none is read."""
@@ -141,6 +143,7 @@ class TrainingConfigs:
 
     def parse(self, text: str, source: Path | str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""
+        from translations_assets.config.dictionaries import check_dictionaries
         from translations_assets.config.load import parse_config
         from translations_assets.config.sources import Readable, check_files, check_paths
 
@@ -148,9 +151,14 @@ class TrainingConfigs:
         own = [str(source.parent)] if isinstance(source, Path) else []
         keys = settings.credentials(os.environ)
         readable = Readable([*settings.file_folders(), *own], keys, self._files.is_known)
-        return parse_config(
-            text, source, lambda values: chain(check_files(values, folders), check_paths(values, readable))
-        )
+
+        def problems(values: Mapping[str, Any]) -> Iterator[Problem]:
+            yield from check_files(values, folders)
+            yield from check_paths(values, readable)
+            if self._steps_run_here():
+                yield from check_dictionaries(values)
+
+        return parse_config(text, source, problems)
 
     def text(self, partition: str) -> tuple[str, Path | str]:
         """The text of a training config, given by key or path, and its file or what it is called."""

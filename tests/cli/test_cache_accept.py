@@ -10,7 +10,7 @@ from tests.cli.conftest import Command, make
 from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets import settings
-from translations_assets.keys.code.accepted import FILE
+from translations_assets.keys.code.accepted import FILE, OWN_FILE
 from translations_assets.project import Project
 
 CORPUS = "merge-corpus-en-eo"
@@ -105,6 +105,26 @@ def test_the_next_change_runs_and_deleting_the_line_undoes(command: Command, rep
     path.write_text(
         "".join(line for line in path.read_text().splitlines(keepends=True) if "no harm" not in line)
     )
+    assert to_run(command) == changed
+
+
+def test_of_installed_code_the_project_keeps_the_changes(
+    command: Command, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody's changes are written beside the code, where the next wheel would remove them."""
+    project = tmp_path / "models"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(f'[tool.dagster]\nmodule_name = "{settings.DEFINITIONS}"\n')
+    monkeypatch.setattr("translations_assets.settings.is_installed", lambda root: True)
+    monkeypatch.chdir(project)
+    edit_level(repository, "+ 0")
+    changed = to_run(command)
+    said = command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
+    assert said.code == 0, said.err
+    assert f"Written to {project / OWN_FILE}; commit it." in said.out
+    assert not (repository / FILE).exists()
+    assert to_run(command) == set()
+    (project / OWN_FILE).unlink()
     assert to_run(command) == changed
 
 

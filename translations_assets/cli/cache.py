@@ -177,9 +177,10 @@ def accept(
 
     Compares each script with the code of its step's nearest earlier artifact, prints what changed and which
     steps are then cached, and writes a line for each script to pipeline/accepted-changes.yml, to be
-    committed. A later change of a script runs its steps again. To undo, delete the lines.
+    committed; where the code is an installed wheel, to accepted-changes.yml in the project folder. A later
+    change of a script runs its steps again. To undo, delete the lines.
     """
-    from translations_assets.keys.code.accepted import FILE, Change, add_changes
+    from translations_assets.keys.code.accepted import Change, accepted_files, add_changes
 
     common.check_asks_nothing(json, yes)
     if not reason.strip():
@@ -194,7 +195,7 @@ def accept(
         _print_changes(found)
         typer.echo(f"Cached with that: {few or 'no further step'}")
     yes or typer.confirm("Do these changes leave the results as they are?", abort=True)
-    path = project.root / FILE
+    path = accepted_files(project.root)[-1]
     add_changes(path, changes)
     print_answer(
         json,
@@ -306,7 +307,7 @@ class _NothingToAcceptError(TranslationsError):
 
 def _compare(project: Project, step: Step, earlier: Manifest | None) -> _ChangedScript:
     """What changed in a step's script since an artifact was made."""
-    from translations_assets.keys.code.accepted import FILE, Accepted
+    from translations_assets.keys.code.accepted import Accepted, accepted_files
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack
 
@@ -319,7 +320,7 @@ def _compare(project: Project, step: Step, earlier: Manifest | None) -> _Changed
         bundle = Path(folder) / "bundle.tar"
         project.store.place_blob(earlier.bundle, bundle)
         unpack(bundle, Path(folder) / "code", f"of {earlier.label}")
-        old = CodeBase(Path(folder) / "code", Accepted.read(project.root / FILE))
+        old = CodeBase(Path(folder) / "code", Accepted.read(*accepted_files(project.root)))
         before = old.fingerprint(step.script)
         if before.digest != parts.code:
             raise _NothingToAcceptError(

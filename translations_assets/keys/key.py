@@ -62,10 +62,10 @@ class KeyMaker:
     @cached_property
     def _code(self) -> CodeBase:
         # imported only where the code is taken apart: what is remembered takes a hundredth of the time
-        from translations_assets.keys.code.accepted import FILE, Accepted
+        from translations_assets.keys.code.accepted import Accepted, accepted_files
         from translations_assets.keys.code.fingerprint import CodeBase
 
-        written = Accepted.read(self.root / FILE).changes
+        written = Accepted.read(*accepted_files(self.root)).changes
         return CodeBase(self.root, Accepted([*written, *self._accepted]))
 
     def fingerprint(self, script: str) -> Fingerprint:

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from translations_assets.keys.code.accepted import FILE as ACCEPTED_CHANGES
+from translations_assets.keys.code.accepted import accepted_files
 from translations_assets.own_files import read_own, write_own
 from translations_assets.records.canonical import json_digest
 from translations_assets.whole_file import keep_newest
@@ -112,8 +112,9 @@ class Remembered:
                 yield relative, folder
                 for file in sorted(file for file in files if file.endswith(".py")):
                     yield f"{relative}/{file}", f"{folder}/{file}"
-        for name in (ACCEPTED_CHANGES, LOCK):
-            yield name, str(self._root / name)
+        for number, path in enumerate(accepted_files(self._root)):
+            yield f"accepted changes {number}", str(path)
+        yield LOCK, str(self._root / LOCK)
 
     def _traces(self) -> list[tuple[Any, ...]]:
         """By which a change of a file is noticed: what it is, how large, and when it was changed."""
