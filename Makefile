@@ -14,7 +14,7 @@ export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 4
 # Files in the order that tests/conftest.py gives them. Compiled once: half of a collection is else pytest's rewriting.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
-BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc merging mono_import decoding extract_best training_pairs feed batches scale throughput forecasts alphas shortlists shortlist guided_alignment
+BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc mono_import decoding extract_best batches scale throughput forecasts
 
 .PHONY: help install install-dev install-tracking demo check-demo test test-all mutants defects ci-environments graph lint types \
     ui ui-deployed images release bench gpu-check docs pictures golden lock clean
@@ -106,7 +106,6 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	    --overrides requirements/overrides.txt pyproject.toml -c requirements/main.lock -o requirements/laptop.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --overrides requirements/overrides.txt pyproject.toml --extra cluster --extra dev --extra tracking \
-	    --group merging \
 	    -c requirements/main.lock -o requirements/dev.lock
 	$(UV) pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header \
 	    --overrides requirements/overrides.txt pyproject.toml --extra cluster --extra tracking -c requirements/main.lock \
