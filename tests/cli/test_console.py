@@ -32,10 +32,10 @@ def lower_lines(console: Console) -> list[str]:
 def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(["a", "b", "c", "d"], MemoryStore())
     console(StepEvent("cached", step("a")))
-    console(StepEvent("waiting", step("b"), {"message": "waits for run a1, which makes it already"}))
+    console(StepEvent("waiting", step("b"), {"message": "waits for run a1, which is already making it"}))
     assert lower_lines(console) == [
         "1/4 steps  1 cached  0 running",
-        "  b waits for run a1, which makes it already",
+        "  b waits for run a1, which is already making it",
     ]
     console(StepEvent("started", step("b")))
     console(StepEvent("explained", step("b"), {"reason": "argument --word: one → two"}))
@@ -45,7 +45,7 @@ def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
     console(StepEvent("cancelled", step("d")))
     said = capsys.readouterr()
     assert said.out.splitlines() == [
-        "[  1/4] b: waits for run a1, which makes it already",
+        "[  1/4] b: waits for run a1, which is already making it",
         "[  1/4] b: trying again: the machine was lost.",
         "[  2/4] b done after 0.0 s",
         "[  3/4] c failed",  # it never began, so it took no time

@@ -90,7 +90,7 @@ def test_a_tampered_manifest_is_a_named_damage(
     said = command("cache", "verify")
     assert said.code == 1
     name = path.relative_to(store.root).as_posix()
-    assert f"damaged  {name}: it is no whole manifest; put aside in quarantine/\n" in said.out
+    assert f"damaged  {name}: it is an incomplete manifest; moved to quarantine/\n" in said.out
     assert "Traceback" not in said.err
     for words in (("plan", PARTITION), ("cache", "gc"), ("explain", PARTITION, VOCAB), ("status", PARTITION)):
         assert "Traceback" not in command(*words).err, words

@@ -281,7 +281,7 @@ def test_what_becomes_of_a_step_is_told(filled: Filled) -> None:
     }
     assert told["merged", "its manifest"].startswith("the next run that needs it makes it again")
     assert told["teacher", "model"].endswith("to make it again: translations train en-ru --repair")
-    assert told["merged", "its log"].startswith("nothing is to do")
+    assert told["merged", "its log"].startswith("nothing to do")
     run(filled.store, filled.sets)
     flip(filled.path("output"))
     (problem,) = verify(filled.store).problems

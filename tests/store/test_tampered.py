@@ -197,9 +197,9 @@ def test_a_lock_that_is_no_file_is_refused_with_its_name(
         with pytest.raises(StoreError) as caught:
             uses[lock]()
         assert str(path) in str(caught.value)
-        assert "stands in the place of a file there: remove it" in str(caught.value)
+        assert "is there instead of a file: remove it" in str(caught.value)
     if lock == "of a step" and place != "a pipe":
-        with pytest.raises(StoreError, match="in the place of a file there"):
+        with pytest.raises(StoreError, match="is there instead of a file"):
             local.owners.is_owned(KEY, 1)
     assert LocalStore(local.root).read_blob(made.outputs["corpus"]) == b"text"
 

@@ -226,21 +226,21 @@ class _Execution:
             self._failed(step, self._lost(step, "; ".join(found.reasons)), is_lost=True)
             return None
         if found.status == "lost":
-            warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is whole."
+            warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is intact."
             self.session.warnings.append(warning)
         self._note(step, found.manifest, cached=True)
         return None
 
     def _lost(self, step: Step, reason: str) -> str:
         return (
-            f"{step.label} is lost: {reason}. It cannot be repeated byte by byte. To make it again, with all "
-            f"that follows from it: translations train {self.session.partition} --repair"
+            f"{step.label} is lost: {reason}. It cannot be repeated byte by byte. To make it again, with "
+            f"everything made from it: translations train {self.session.partition} --repair"
         )
 
     def _run(self, missing: _Missing, wake: Wake) -> Work[Outcome]:
         """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
-            return Outcome("cancelled", message="cancelled before it began")
+            return Outcome("cancelled", message="cancelled before it started")
         try:
             return (yield from self._attempts(missing, wake))
         except Cancelled as error:
@@ -254,14 +254,12 @@ class _Execution:
         """Return the outcome of an attempt that the budget does not let begin, or go on."""
         self.unpaid.add(step)
         again = f"translations rerun {self.session.run[:8]}"
-        message = f"{refusal}. What is made is kept. To go on, with as much again: {again}"
+        message = f"{refusal}. Finished results are kept. To continue with the same budget again: {again}"
         return Outcome("failed", message=message)
 
     def _overdrawn(self, step: Step, words: str) -> None:
         run = self.session.run[:8]
-        message = (
-            f"{words}. To end the run: translations cancel {run}. --hard-budget ends such steps by itself"
-        )
+        message = f"{words}. To stop the run: translations cancel {run}. --hard-budget stops such steps"
         self._emit(StepEvent("notice", step, {"message": f"{message}."}))
 
     def _attempts(self, missing: _Missing, wake: Wake) -> Work[Outcome]:

@@ -292,7 +292,7 @@ class Session:
             self.write_down()
             self.store.owners.disown([(result.key, result.generation) for result in results])
         except TranslationsError as error:
-            _log.warning("the run's end cannot be written down: %s", error)
+            _log.warning("the run's end cannot be recorded: %s", error)
 
     def need(self, steps: Collection[Step]) -> None:
         """Find results for steps that this run does not make: by key, else by the partition's ref.
@@ -329,7 +329,8 @@ class Session:
             self._results.update(results)
         self.warnings.append(
             f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
-            f"using what run {refs[0].run} made. To renew it: {self.command('train', '--target', stage)}"
+            f"using the results of run {refs[0].run}. To renew them: "
+            f"{self.command('train', '--target', stage)}"
         )
 
     def _refs(self, stage: str) -> list[Ref]:
@@ -352,7 +353,7 @@ class Session:
         ]
         if lacking:
             raise UpstreamMissing(
-                f"{step.label} is out of date, and what run {ref.run} made of it has no "
+                f"{step.label} is out of date, and its result of run {ref.run} lacks "
                 f"{', '.join(lacking)}. Make it again: {self.command('train', '--target', step.stage)}"
             )
         return Result(*ref.steps[step.label], outputs)

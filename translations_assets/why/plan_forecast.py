@@ -144,7 +144,7 @@ class PlanForecast:
             longest = max(steps, key=lambda step: self.expected[step.label].seconds)
             needed, given = duration(self.expected[longest.label].seconds), duration(self.too_long[longest])
             many = f"{_steps(len(steps))} {'need' if len(steps) > 1 else 'needs'}"
-            after = "goes on from there" if longest.resumable else "begins again"
+            after = "continues from there" if longest.resumable else "starts again"
             yield (
                 f"{stage}: {many} up to {needed}, an attempt has {given}, and the next one {after}; raise "
                 "max-hours in the deployment file or, where the steps read parts, split-chunks"
