@@ -43,7 +43,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_the_modules_and_targets_that_pages_name_are_there() -> None:
-    """What they do is run by CI and by people; `translations` itself by tests/cli/test_docs_commands.py."""
+    """CI and people run them; tests/cli/test_docs_commands.py runs `translations` itself."""
     present = REMOVED.sub("", TEXT)
     modules = {name for name in re.findall(r"python -m ([\w.]+\w)", present) if name.split(".")[0] in OURS}
     assert len(modules) > 10

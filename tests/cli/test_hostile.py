@@ -115,7 +115,7 @@ def test_a_run_that_was_asked_for_something_unknown_is_a_named_damage(
 def test_a_resumed_training_writes_nowhere_else(
     name: str, command: Command, store: LocalStore, place: Place, tmp_path: Path
 ) -> None:
-    """What a worker places, `shell` places by the same function."""
+    """`shell` puts files into the work folder by the worker's function."""
     session = Project().session("test", PARTITION)
     step = session.graph.step("train-backwards-en-eo")
     make(step.stage)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 
 def statuses(place: Place) -> list[str]:
-    """How Dagster's runs ended, newest first."""
+    """Final statuses of Dagster's runs, newest first."""
     with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
         return [run.status.value for run in instance.get_runs()]
 

@@ -33,7 +33,7 @@ GOOGLE = re.compile(
 
 
 def group() -> set[str]:
-    """What pyproject.toml asks for in the image."""
+    """Requirements of the image in pyproject.toml."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     return {normal_name(Requirement(line).name) for line in groups["worker"]}
 

@@ -101,7 +101,7 @@ time.sleep(600)
 
 
 def make_attempt(root: Path, body: str, during: str = "") -> tuple[str, list[str]]:
-    """How an attempt ended that lost its step, and what it stored after that."""
+    """Make an attempt that loses its step; its outcome, and what it stored after that."""
     command = [sys.executable, "-c", PROGRAM, str(root), SCRIPT.format(root=str(root), body=body), during]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     stored = root / "stored"

@@ -82,7 +82,7 @@ class Place:
         return [(int(script), int(child)) for script, child in lines]
 
     def slots_held(self) -> int:
-        """How many CPU slots are taken."""
+        """Number of CPU slots that are taken."""
         held = 0
         for number in range(2):
             path = self.root / "state" / "slots" / f"cpu.{number}"
@@ -105,7 +105,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def outcome(run: subprocess.Popen[str]) -> str:
-    """How a run ended."""
+    """Outcome of a run."""
     return run.communicate(timeout=PATIENCE)[0].split()[0]
 
 

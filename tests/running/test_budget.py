@@ -79,7 +79,7 @@ class Later(Clock):
 
 
 class TakesAnHour(threading.Event):
-    """What a script waits for before it ends."""
+    """Gate that a script passes after an hour."""
 
     def __init__(self, clock: Later) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class TakesAnHour(threading.Event):
 
 
 class Passing(threading.Event):
-    """What a script waits for that goes on for so many hours, by a faster clock."""
+    """Gate that a script passes after so many hours, by a faster clock."""
 
     def __init__(self, clock: Later, hours: float) -> None:
         super().__init__()

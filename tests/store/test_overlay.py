@@ -45,7 +45,7 @@ class Pair:
 
 
 def fill(base: Store, folder: Path) -> Manifest:
-    """What production has: a finished step, its log, ref and run, a config, and a training half done."""
+    """Fill production's store: a finished step, its log, ref and run, a config, and a training half done."""
     made = finish(base, "merge-corpus", {"corpus": b"text of production"})
     base.append_log(made.key, 1, 1, 0, b"production's log\n")
     publish(base, "run-production", 1.0, made)

@@ -125,7 +125,7 @@ def is_given(made: Filled, kind: str, folder: Path, place: bool) -> bool:
 
 
 def keep_house(store: LocalStore) -> list[str]:
-    """What the upkeep says of a store; StoreErrors, too."""
+    """Messages of the maintenance of a store, including StoreErrors."""
     said: list[str] = []
     for act in (
         lambda: said.extend(problem.path for problem in verify(store).problems),

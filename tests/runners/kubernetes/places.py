@@ -65,7 +65,7 @@ class Run:
 
     @property
     def told(self) -> list[str]:
-        """What people were told that steps wait for."""
+        """Reported reasons for which steps wait."""
         return [event.detail["message"] for event in self.events if event.kind == "waiting"]
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Run:
 
 
 class Place:
-    """What several runs share."""
+    """Resources that several runs share."""
 
     def __init__(self, root: Path, cluster: Cluster, namespace: str) -> None:
         self.root, self.cluster, self.namespace = root, cluster, namespace

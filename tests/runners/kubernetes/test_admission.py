@@ -49,7 +49,7 @@ class Refusing:
         return [f"FailedCreate: {told.message}" for _, told in sorted(self._events.values(), key=_first)]
 
     def watched(self, seconds: int) -> list[tuple[float, Refusal]]:
-        """What is found within so many seconds, and after how many."""
+        """The value found within so many seconds, and the seconds it took."""
         began = self.clock.now
         looking = Admission(JOB, self.clock)
         found = list[tuple[float, Refusal]]()

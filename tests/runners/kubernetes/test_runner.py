@@ -273,7 +273,7 @@ def test_jobs_that_nobody_waits_for_are_swept(place: Place) -> None:
 
 
 def _forget_waiters(place: Place) -> None:
-    """What is left of those who wait when their orchestrator is killed: nothing."""
+    """Remove all waiters, as when their orchestrator is killed."""
     for path in (place.root / "store" / "tmp").glob("*waits-for*"):
         path.unlink(missing_ok=True)
 

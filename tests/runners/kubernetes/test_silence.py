@@ -58,7 +58,7 @@ def waiting(tmp_path: object) -> Waiting:
 
 
 def moments(waiting: Waiting) -> list[int]:
-    """When something was told."""
+    """Times at which something was reported."""
     return [round(moment) for moment, _, _ in waiting.told]
 
 

@@ -15,7 +15,7 @@ from translations_assets.store.local import LocalStore
 
 
 def blob(store: LocalStore, digest: str) -> Path:
-    """Where the store keeps contents."""
+    """Path of contents in the store."""
     return store.root / "blobs" / digest[:2] / digest
 
 
