@@ -36,6 +36,7 @@ from pipeline.train.settings import expand, merge
 from pipeline.train.vocab import learn
 from pipeline.train.workspace import Need, Numbers, estimate
 from translations_assets.settings import repository_root
+from translations_assets.stages.training import BACKWARDS_LENGTH, STUDENT_LENGTH, TEACHER_LENGTH
 
 CONFIGS = repository_root() / "pipeline" / "train" / "configs"
 TRAININGS = (
@@ -46,6 +47,12 @@ TRAININGS = (
     ("student.base-memory", "student.train"),
     ("student.base-memory", "student.finetune"),
 )
+LENGTHS = {  # of the longest pair, which a training reads from its pairs
+    "backward.train": BACKWARDS_LENGTH,
+    "teacher.train": TEACHER_LENGTH,
+    "student.train": STUDENT_LENGTH,
+    "student.finetune": STUDENT_LENGTH,
+}
 PAIRS = 200_000
 MEGABYTE = 1 << 20
 SMALLER: Options = {"task": "transformer-base", "dim-emb": 256, "transformer-dim-ffn": 1024}
@@ -86,7 +93,8 @@ def plan(args: argparse.Namespace, scratch: Path) -> None:
     for model, training in TRAININGS:
         files = CONFIGS / f"model/{model}.yml", CONFIGS / f"training/{training}.yml"
         expanded = expand(merge(read_options(files[0]), read_options(files[1]), {}), scratch)
-        short = lengths[(lengths <= int(str(expanded["max-length"]))).all(axis=1)]
+        expanded["max-length"] = LENGTHS[training]
+        short = lengths[(lengths <= LENGTHS[training]).all(axis=1)]
         need = estimate(expanded, args.vocab_size)
         batches = list(simulate(short, expanded))
         planned = int(str(plan_batch(expanded, args.vocab_size, short)["optimizer-delay"]))

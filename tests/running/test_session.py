@@ -133,7 +133,7 @@ def test_a_ref_whose_contents_are_lost_is_refused(bench: Bench) -> None:
     publish_all(bench, a="one")
     bench.lose("join")
     session = bench.session(demo_graph(a="changed"), "run-2")
-    with pytest.raises(UpstreamMissing, match=r"has no joined\.txt"):
+    with pytest.raises(UpstreamMissing, match=r"lacks joined\.txt"):
         session.need([step(session, "join")])
 
 

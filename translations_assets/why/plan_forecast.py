@@ -135,7 +135,7 @@ class PlanForecast:
     def warnings(self) -> Iterator[str]:
         """A line for each stage with steps that will take longer than an attempt may.
 
-        `extract_best: 3 steps need up to 27 h, an attempt has 12 h, and the next one begins again; …`
+        `extract_best: 3 steps need up to 27 h, an attempt has 12 h, and the next one starts again; …`
         """
         stages: dict[str, list[Step]] = {}
         for step in self.too_long:
