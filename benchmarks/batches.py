@@ -3,12 +3,11 @@
     python -m benchmarks.batches [--corpus SOURCE TARGET] [--gpus 4] [--workspace 12000] [--vocab-size 32000]
     python -m benchmarks.batches --measure
 
-For each of the pipeline's training configs: optimizer-delay and the largest micro-batch when the words of a
-batch are counted as mini-batch-words counts them, without padding, and as they are padded; both by the same
-estimate of the workspace that a padded word takes, and as it was before, when a word was estimated to take
-two to three times as much. By default the lengths are drawn as of a cleaned corpus: source pieces
-log-normal, median 25; the logarithm of the ratio of the sides normal, deviation 0.18, and 0.5 for one pair in
-fifty. With a corpus, those of its lines, in pieces of vocabularies learnt from it.
+For each of the pipeline's training configs it prints optimizer-delay, and the shares of the workspace that
+the largest and the average micro-batch take. By default, lengths are drawn like those of a cleaned corpus:
+source pieces log-normal with a median of 25; the logarithm of the ratio of the sides normal with a deviation
+of 0.18, and of 0.5 for one pair in fifty. With a corpus, they are those of its lines, in pieces of
+vocabularies learnt from it.
 
 --measure compares the estimate of the workspace with what Marian takes on one thread of a CPU: the memory of
 one update less that of a short one. It takes some minutes, and 5 GB.
@@ -21,7 +20,7 @@ import math
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -30,13 +29,14 @@ import numpy.typing as npt
 from sentencepiece import SentencePieceProcessor
 
 from pipeline.common.lines import read_lines
-from pipeline.common.marian_options import Options, Value, read_options, write_options
+from pipeline.common.marian_options import Options, read_options, write_options
 from pipeline.common.resources import marian_command
-from pipeline.train.batches import SHARE, Batches, count_pieces, plan_batch, simulate
+from pipeline.train.batches import Batches, count_pieces, plan_batch, simulate
 from pipeline.train.settings import expand, merge
 from pipeline.train.vocab import learn
 from pipeline.train.workspace import Need, Numbers, estimate
 from translations_assets.settings import repository_root
+from translations_assets.stages.training import BACKWARDS_LENGTH, STUDENT_LENGTH, TEACHER_LENGTH
 
 CONFIGS = repository_root() / "pipeline" / "train" / "configs"
 TRAININGS = (
@@ -47,6 +47,12 @@ TRAININGS = (
     ("student.base-memory", "student.train"),
     ("student.base-memory", "student.finetune"),
 )
+LENGTHS = {  # of the longest pair, which a training reads from its pairs
+    "backward.train": BACKWARDS_LENGTH,
+    "teacher.train": TEACHER_LENGTH,
+    "student.train": STUDENT_LENGTH,
+    "student.finetune": STUDENT_LENGTH,
+}
 PAIRS = 200_000
 MEGABYTE = 1 << 20
 SMALLER: Options = {"task": "transformer-base", "dim-emb": 256, "transformer-dim-ffn": 1024}
@@ -74,33 +80,28 @@ def main(argv: Sequence[str] | None = None) -> None:
         if args.measure:
             measure(Path(name))
         else:
-            compare(args, Path(name))
+            plan(args, Path(name))
 
 
-def compare(args: argparse.Namespace, scratch: Path) -> None:
+def plan(args: argparse.Namespace, scratch: Path) -> None:
     """Print a line for each training config."""
     lengths = corpus_lengths(args.corpus, scratch) if args.corpus else drawn_lengths(PAIRS)
     os.environ["TRANSLATIONS_GPUS"] = " ".join(map(str, range(args.gpus)))
     os.environ["TRANSLATIONS_WORKSPACE"] = str(args.workspace)
     print(f"{len(lengths):,} pairs, mean {lengths.mean(axis=0).round(1)}, {args.gpus} × {args.workspace} MB")
-    print(
-        "| training | delay before | largest, of the workspace | by words alone | largest | "
-        "by padded words | largest | mean |"
-    )
+    print("| training | optimizer-delay | largest micro-batch, of the workspace | mean |")
     for model, training in TRAININGS:
         files = CONFIGS / f"model/{model}.yml", CONFIGS / f"training/{training}.yml"
         expanded = expand(merge(read_options(files[0]), read_options(files[1]), {}), scratch)
-        short = lengths[(lengths <= int(str(expanded["max-length"]))).all(axis=1)]
+        expanded["max-length"] = LENGTHS[training]
+        short = lengths[(lengths <= LENGTHS[training]).all(axis=1)]
         need = estimate(expanded, args.vocab_size)
         batches = list(simulate(short, expanded))
         planned = int(str(plan_batch(expanded, args.vocab_size, short)["optimizer-delay"]))
-        by_words = math.ceil(unpadded(batches, need) / (args.gpus * SHARE * args.workspace * 1e6))
-        delays = [before(expanded, args), by_words, planned]
-        cells = [
-            f"{delay} | {largest(batches, args.gpus * delay, need, args.workspace):.0%}" for delay in delays
+        shares = [
+            f"{share(batches, args.gpus * planned, need, args.workspace):.0%}" for share in (largest, typical)
         ]
-        mean = typical(batches, args.gpus * planned, need, args.workspace)
-        print(f"| {model}, {training} | {' | '.join(cells)} | {mean:.0%} |", flush=True)
+        print(f"| {model}, {training} | {planned} | {' | '.join(shares)} |", flush=True)
 
 
 def drawn_lengths(pairs: int) -> Numbers:
@@ -120,26 +121,6 @@ def corpus_lengths(files: Sequence[Path], scratch: Path) -> Numbers:
     for number, vocab in enumerate(vocabs):
         vocab.write_bytes(learn([pair[number] for pair in pairs], 8000, "nmt_nfkc"))
     return count_pieces([" ".join(a.split()) + "\t" + " ".join(b.split()) for a, b in pairs], vocabs, False)
-
-
-def before(expanded: Mapping[str, Value], args: argparse.Namespace) -> int:
-    """optimizer-delay by words alone, with what a word was estimated to take before padding was counted."""
-    names = ("enc-depth", "dec-depth", "dim-emb", "transformer-dim-ffn", "dim-rnn")
-    encoder, decoder, width, feed_forward, cell = (int(str(expanded[name])) for name in names)
-    inner = 96 * cell
-    if expanded.get("type") == "transformer":
-        inner = (encoder + decoder) * (16 * width + 4 * feed_forward)
-    megabytes: int = args.workspace
-    words = int(megabytes * 1e6 / (8 * inner + 12 * args.vocab_size))
-    gpus: int = args.gpus
-    return math.ceil(int(str(expanded["mini-batch-words"])) / (gpus * words))
-
-
-def unpadded(simulated: Sequence[Batches], need: Need) -> float:
-    """Bytes for a batch of an update of which no word is padded, the mean of all."""
-    batches = sum(len(each.begins) for each in simulated)
-    total = sum(need.of(np.ones_like(each.source), each.source, each.target).sum() for each in simulated)
-    return float(total / batches)
 
 
 def largest(simulated: Sequence[Batches], parts: int, need: Need, megabytes: int) -> float:

@@ -11,18 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.timing import BIN, seconds
+from benchmarks.demo import download
+from benchmarks.timing import seconds
 from pipeline.common.lines import read_lines, write_lines
 from translations_assets.settings import repository_root
 
-PARTITION = "en-eo.demo"
 CONFIG = "pipeline/translate/configs/teacher.yml"
 CUDA = "requirements/cuda.lock"
 
@@ -38,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="decoding-") as name:
         folder = Path(name)
-        model = args.model or _download("train-teacher-en-eo-1", folder / "teacher")
-        text = args.text or _download("merge-mono-src-en", folder / "mono") / "mono.en.zst"
+        model = args.model or download("train-teacher-en-eo-1", folder)
+        text = args.text or download("merge-mono-src-en", folder) / "mono.en.zst"
         lines = list(islice(read_lines(text), args.lines))
         write_lines(folder / "text.zst", lines)
         _run(f"convert --model {model} --output {folder}/converted")
@@ -74,12 +73,6 @@ def _run(command: str, *more: str) -> float:
     script, *arguments = command.split()
     program = [sys.executable, "-m", f"pipeline.translate.{script}"]
     return seconds([*program, *arguments, *more], {}, repository_root())
-
-
-def _download(label: str, folder: Path) -> Path:
-    command = [str(BIN / "translations"), "artifacts", PARTITION, label, "--download", str(folder)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=repository_root())
-    return folder
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from sacrebleu import corpus_chrf
 
-from benchmarks.alphas import TESTS, download
+from benchmarks.demo import TESTS, download
 from benchmarks.timing import processor_seconds
 from pipeline.common.engine import load_engine
 from pipeline.common.lines import read_lines, write_lines

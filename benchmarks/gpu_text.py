@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.generated_pairs import WORDS, words_of
+from benchmarks.generated_words import WORDS, words_of
 from pipeline.common.lines import write_lines
 from pipeline.train.vocab import learn
 

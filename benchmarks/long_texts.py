@@ -32,7 +32,7 @@ from typing import TypeAlias
 
 from fxtranslate import Translator
 
-from benchmarks.alphas import TESTS, download
+from benchmarks.demo import TESTS, download
 from benchmarks.engines import marian
 from pipeline.common.engine import Engine, find_file, load_engine
 from pipeline.common.lines import read_lines

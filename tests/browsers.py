@@ -45,7 +45,7 @@ class Playground(NamedTuple):
 
 
 def missing(program: Literal["node", "chromium"]) -> str:
-    """What the engine lacks to run in a program, and what installs it; empty when it can."""
+    """Name what the engine lacks to run in a program, and the command that installs it; empty for none."""
     lacking = [
         name for name, found in {program: shutil.which(program), ENGINE: _package()}.items() if not found
     ]

@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected stays: the garbage collector need not look through it again."""
+    """Exempt imported and collected objects from garbage collection, since they stay."""
     gc.disable()
     collected = yield
     gc.freeze()
@@ -69,7 +69,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_report_header() -> str:
-    """Whether a real API server is among what the tests marked `cluster` use."""
+    """Say whether the tests marked `cluster` use a real API server."""
     from tests.kube.cluster import BINARIES, best_kind
 
     if best_kind() == "real":

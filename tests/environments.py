@@ -47,7 +47,7 @@ _PAUSES = (10.0, 60.0)  # seconds between tries, as registries fail for moments
 
 
 class Unavailable(Exception):
-    """What could not be made, and why."""
+    """Something could not be made; the message says why."""
 
 
 def install_programs() -> None:
@@ -147,7 +147,7 @@ def _made(name: str, files: Sequence[Path], command: Sequence[str]) -> Path:
 
 
 def _as_root() -> list[str] | None:
-    """How a command begins that root has to run; None where nobody here may be root without a password."""
+    """Prefix of a command that root has to run; None where nobody here may be root without a password."""
     if os.geteuid() == 0:
         return []
     sudo = ["sudo", "--non-interactive"]
@@ -187,7 +187,7 @@ def _run(command: Sequence[str], folder: Path = ROOT) -> None:
 
 
 def _tried(make: Callable[[], Path | None]) -> Path | None:
-    """What an action gives, tried again after pauses. Raises Unavailable when it fails each time."""
+    """Result of an action, retried after pauses. Raises Unavailable when it fails each time."""
     for pause in _PAUSES:
         try:
             return make()

@@ -107,7 +107,7 @@ class MemoryObjects(Objects):
             return True
 
     def stat(self, name: str) -> Stat | None:
-        """What is known of an object."""
+        """Facts about an object."""
         found = self._found.get(name)
         return found[1] if found else None
 

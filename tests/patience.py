@@ -1,3 +1,3 @@
-"""How long a test waits for something that must happen; no test measures how long it took."""
+"""Seconds that a test waits for something that must happen; no test measures how long it took."""
 
 PATIENCE = 400.0  # seconds; only a test that fails waits so long, however loaded the machine is

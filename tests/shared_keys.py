@@ -49,7 +49,7 @@ def _shared(files: _Files) -> KeyMaker:
 
 
 def _files() -> _Files:
-    """What keys may depend on: each file's path, size and time of its last change in nanoseconds."""
+    """Files that keys may depend on: path, size and time of the last change in nanoseconds."""
     folders = [_ROOT / "pipeline", _ROOT / "requirements"]
     files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.suffix != ".pyc"]
     found = [(str(file), file.stat()) for file in files]

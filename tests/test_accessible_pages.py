@@ -39,7 +39,7 @@ def required() -> None:
 
 
 def serious(shown: Page, paths: Sequence[Path]) -> list[str]:
-    """What axe-core finds serious or critical, on a phone in the light and on a screen in the dark."""
+    """Serious and critical findings of axe-core, on a phone in the light and on a screen in the dark."""
     found = []
     for width, scheme in ((390, "light"), (1280, "dark")):
         shown.set_viewport_size({"width": width, "height": 900})

@@ -1,4 +1,4 @@
-"""Where every test is required, a skip is a failure, but of those that cannot run everywhere."""
+"""Skips are failures if every test is required, except for tests that cannot run everywhere."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_what_may_be_skipped_exists(name: str) -> None:
 def test_missing_programs_are_installed_as_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, begins: list[str]
 ) -> None:
-    """Where it is not root who runs CI, by sudo, which asks for no password there."""
+    """If CI does not run as root, sudo installs them, which asks for no password there."""
     for name in ("sudo", "apt-get"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)

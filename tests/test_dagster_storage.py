@@ -95,7 +95,7 @@ def numbers(number: int, prefix: str = "") -> list[str]:
 
 
 def opened(work: Callable[[], None]) -> int:
-    """How many connections to databases are made."""
+    """Number of connections to databases."""
     made: list[object] = []
 
     def note(*connection: object) -> None:

@@ -13,6 +13,8 @@ DECISIONS = ROOT / "docs" / "decisions"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 OURS = ("benchmarks", "corpora", "deploy", "pipeline", "tests", "translations_assets")
+# With the commit that still has it
+REMOVED = re.compile(r"`python -m (benchmarks\.\w+)[^`]*`\s+as\s+of\s+6a21aef\b")
 
 
 @pytest.mark.slow
@@ -41,8 +43,9 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_the_modules_and_targets_that_pages_name_are_there() -> None:
-    """What they do is run by CI and by people; `translations` itself by tests/cli/test_docs_commands.py."""
-    modules = {name for name in re.findall(r"python -m ([\w.]+\w)", TEXT) if name.split(".")[0] in OURS}
+    """CI and people run them; tests/cli/test_docs_commands.py runs `translations` itself."""
+    present = REMOVED.sub("", TEXT)
+    modules = {name for name in re.findall(r"python -m ([\w.]+\w)", present) if name.split(".")[0] in OURS}
     assert len(modules) > 10
     for name in modules - {"pipeline.family.name"}:  # the script contract's example
         path = ROOT.joinpath(*name.split("."))
@@ -51,6 +54,13 @@ def test_the_modules_and_targets_that_pages_name_are_there() -> None:
     made = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(targets) > 10
     assert targets <= set(made)
+
+
+def test_a_benchmark_with_a_commit_is_one_that_was_removed() -> None:
+    removed = set(REMOVED.findall(TEXT))
+    assert len(removed) > 5
+    for name in removed:
+        assert not ROOT.joinpath(*name.split(".")).with_suffix(".py").exists(), name
 
 
 def test_every_decision_is_listed_with_its_title() -> None:

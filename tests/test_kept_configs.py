@@ -1,4 +1,4 @@
-"""Which configs the store keeps, as the state folder remembers them while the store is away."""
+"""Names of the store's configs, as the state folder caches them while the store is away."""
 
 from __future__ import annotations
 

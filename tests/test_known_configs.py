@@ -1,4 +1,4 @@
-"""What is known of training configs is what would be made, as long as nothing changes, and nothing else."""
+"""Cached graphs of training configs are those that would be made, as long as nothing changes."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_only_so_many_are_kept(
 
 
 class Planted:
-    """What runs a command when it is read as a pickle."""
+    """Object that runs a command when it is read as a pickle."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

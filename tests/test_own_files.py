@@ -1,4 +1,4 @@
-"""What is believed of the state folder is what this user alone could have written."""
+"""Files of the state folder are trusted only if nobody but this user could have written them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells runs that are tracked apart."""
+"""Differences between tracked runs."""
 
 from dataclasses import replace
 

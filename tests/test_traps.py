@@ -1,4 +1,4 @@
-"""What has gone wrong before, and the tests that would catch it; the tests named here must exist.
+"""Earlier failures, and the tests that would catch them; the tests named here must exist.
 
 A trap is a measured fact about Marian, OpusTrainer, SentencePiece or another tool that breaks a model or a
 run without a word. Bad input is what a person can get wrong. Whoever renames a test finds its row here.
@@ -237,7 +237,7 @@ def names_in(module: str) -> frozenset[str]:
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """What is caught, module and test."""
+    """Each trap, with module and test."""
     for what, modules in (TRAPS | BAD_INPUT).items():
         for module, names in modules.items():
             for name in names:

@@ -37,7 +37,7 @@ def by_name(curve: Curve) -> dict[str, list[tuple[int, float]]]:
 
 
 def in_tensorboard(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    """What TensorBoard's own reader finds of a run: name → updates and numbers."""
+    """A run as TensorBoard's own reader reads it: name → updates and numbers."""
     read = EventAccumulator(str(folder)).Reload()
     return {tag: [(one.step, one.value) for one in read.Scalars(tag)] for tag in read.Tags()["scalars"]}
 
@@ -59,7 +59,7 @@ def records(path: Path) -> Iterator[Any]:
 
 
 def numbers(items: Any) -> dict[str, Any]:
-    """What wandb was given in a record, without what it adds."""
+    """Numbers given to wandb in a record, without its additions."""
     found = {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
     return {name: value for name, value in found.items() if not name.startswith("_")}
 

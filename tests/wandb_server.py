@@ -18,7 +18,7 @@ _HISTORY = re.compile(r"/files/\w+/[\w-]+/(\w+)/file_stream")
 
 
 class WandbServer:
-    """What was sent.
+    """Stand-in for the server, with everything that was sent.
 
     url       where it listens
     names     run → its name

@@ -25,13 +25,13 @@ class Installed:
     folder: Path
 
     def run(self, *words: str) -> str:
-        """What a program prints on standard output; it must end well."""
+        """Standard output of a program, which must succeed."""
         done = self._done(words)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def failed(self, *words: str) -> str:
-        """What a program that must end with exit code 1 prints on standard error."""
+        """Standard error of a program that must end with exit code 1."""
         done = self._done(words)
         assert done.returncode == 1, done.stdout + done.stderr
         return done.stderr

@@ -19,6 +19,7 @@ from translations_assets.config.partitions import (
     partition_key,
 )
 from translations_assets.config.text import read_text
+from translations_assets.config.yaml_reader import KeyPath
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.local_files import LocalFiles
 from translations_assets.known_configs import KnownConfig, KnownConfigs
@@ -152,7 +153,7 @@ class TrainingConfigs:
         keys = settings.credentials(os.environ)
         readable = Readable([*settings.file_folders(), *own], keys, self._files.is_known)
 
-        def problems(values: Mapping[str, Any]) -> Iterator[Problem]:
+        def problems(values: dict[str, Any]) -> Iterator[tuple[KeyPath, str]]:
             yield from check_files(values, folders)
             yield from check_paths(values, readable)
             if self._steps_run_here():

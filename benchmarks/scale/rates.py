@@ -196,7 +196,7 @@ NOW = Rates(
         ),
         "finetune": Training(60_000, PASSES["finetune_student"]),
     },
-    feed=Feed(262_000, "python -m benchmarks.feed --curricula student"),
+    feed=Feed(262_000, "docs/decisions/0036-the-feed.md: a student"),
 )
 # The version before: what was measured of it.
 BEFORE = replace(
@@ -210,7 +210,7 @@ BEFORE = replace(
     },
     feed=Feed(
         50_700,
-        "python -m benchmarks.feed; "
+        "docs/decisions/0036-the-feed.md: OpusTrainer; "
         "users see 54,000 to 79,000 words a second, as one process mixes all; 166 µs and 657 bytes a pair "
         "as text, and two to four copies of them on the disk",
         most=66_500,

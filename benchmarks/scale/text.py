@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.generated_pairs import words_of
+from benchmarks.generated_words import words_of
 
 FREQUENT = {
     "en": "the of and to in is that for it was on with as be by at are this from have or an had not but "

@@ -3,7 +3,7 @@
 A product in 8 bits takes each activation times a multiplier, rounded, and cut at 127. Too small a multiplier
 loses digits, too large a one cuts what is large. Marian looks at all activations twice to find the best each
 time; the engines of browsers read it from the model. Here it follows from the largest absolute value in each
-sentence of a text while the student translates it. benchmarks.alphas compares the rule with others.
+sentence of a text while the student translates it. Decision 27 compares the rule with others.
 """
 
 import os

@@ -9,13 +9,13 @@ Numbers = dict[str, Any]
 
 
 def held_out(**changed: Any) -> Numbers:
-    """What is found of 200 dev and test lines."""
+    """Numbers of 200 dev and test lines."""
     found = {"exact": 0, "same_letters": 0, "similar": 0, "samples": {}}
     return {"held_out_lines": 200, "held_out_lines_found": 0, **found, **changed}
 
 
 def language(**changed: Any) -> Numbers:
-    """What languages 500 lines are in."""
+    """Languages of 500 lines."""
     sample = {"identified_as": "en", "asked": 500, "other": 0, "share": 0.0}
     return {**sample, "guesses": {}, "samples": [], **changed}
 

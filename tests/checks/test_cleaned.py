@@ -12,7 +12,7 @@ from translations_assets.config import gates
 
 
 def agreement(**changed: Any) -> dict[str, Any]:
-    """What is found of 25,000 good pairs."""
+    """Numbers of 25,000 good pairs."""
     return {
         "windows": 20,
         "fit": 0.9,
@@ -34,7 +34,7 @@ def stats(kept: int = 24_000, **changed: Any) -> dict[str, Any]:
 
 
 def of(**datasets: dict[str, Any]) -> Any:
-    """What a gate reads of the stage that cleans."""
+    """A gate's input from the stage that cleans."""
     return {"clean_corpus": {f"clean-corpus-{name}": found for name, found in datasets.items()}}
 
 

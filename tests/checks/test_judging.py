@@ -22,7 +22,7 @@ from translations_assets.running.run_results import UpstreamMissing
 
 
 def of(document: Any, stage: str = "check_merge_corpus") -> Any:
-    """What a gate reads of a stage with one step."""
+    """A gate's input from a stage with one step."""
     return {stage: {"label": document}}
 
 
@@ -105,7 +105,7 @@ def test_a_language_that_is_not_known_is_told_of() -> None:
 
 
 def identified(lang: str, script: str, other: int, lines: int = 10_000, **more: Any) -> dict[str, Any]:
-    """What a cleaning step tells of a side."""
+    """A cleaning step's numbers of a side."""
     guesses = {"cdo": other} if other else {}
     samples = ["cdo: 无法载入文档类"] if other else []
     side = {"lang": lang, "script": script, "lines": lines, "other": other}

@@ -20,7 +20,7 @@ from translations_assets.running.runner import Runner
 
 @dataclass(frozen=True)
 class Said:
-    """What a command printed, and its exit code."""
+    """Output of a command, and its exit code."""
 
     code: int
     out: str

@@ -14,7 +14,7 @@ def check_shape(command: str, value: Any) -> None:
 
 
 def _trouble(shape: Any, value: Any, path: str) -> str:
-    """What of a value is not as described; empty when all is."""
+    """Describe how a value differs from its form; empty when it does not."""
     if shape is None or isinstance(shape, str) or value is None:
         return ""
     if isinstance(shape, list):

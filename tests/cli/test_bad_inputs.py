@@ -223,7 +223,7 @@ def test_records_of_a_model_that_are_none(records: str, command: Command, tmp_pa
 
 
 def started(place: Place, words: str, environment: Mapping[str, str], redirected: str = "") -> Said:
-    """What a command in a process of its own says, as a shell starts it."""
+    """Output of a command in its own process, as a shell starts it."""
     quoted = " ".join([shlex.quote(str(BIN / "translations")), *words.split()])
     done = subprocess.run(
         f"{quoted} {redirected}",

@@ -69,7 +69,7 @@ def test_damage_is_named_with_its_step_and_put_aside(command: Command, root: Pat
     said = command("cache", "verify")
     assert said.code == 1
     name = path.relative_to(root).as_posix()
-    assert f"damaged  {name}: its contents differ from its name; put aside in quarantine/\n" in said.out
+    assert f"damaged  {name}: its contents differ from its name; moved to quarantine/\n" in said.out
     assert f"    {VOCAB} (train_vocab, {PARTITION}), vocab.en.spm: " in said.out
     assert said.out.endswith("1 file is not whole\n")
     again = command("cache", "verify", "--json")

@@ -14,7 +14,7 @@ from translations_assets.project import Project
 
 
 def offered(command: Command, monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
-    """What is offered at the end of a line, as bash asks for it."""
+    """Completions at the end of a line, as bash requests them."""
     words = line.split(" ")
     with monkeypatch.context() as patch:
         patch.setenv("_TRANSLATIONS_COMPLETE", "complete_bash")

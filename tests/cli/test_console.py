@@ -33,10 +33,10 @@ def lower_lines(console: Console) -> list[str]:
 def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(["a", "b", "c", "d"], MemoryStore())
     console(StepEvent(step("a"), events.Cached()))
-    console(StepEvent(step("b"), events.Waiting("waits for run a1, which makes it already")))
+    console(StepEvent(step("b"), events.Waiting("waits for run a1, which is already making it")))
     assert lower_lines(console) == [
         "1/4 steps  1 cached  0 running",
-        "  b waits for run a1, which makes it already",
+        "  b waits for run a1, which is already making it",
     ]
     console(StepEvent(step("b"), events.Started()))
     console(StepEvent(step("b"), events.Explained("argument --word: one → two")))
@@ -46,7 +46,7 @@ def test_lines_of_what_ends(capsys: pytest.CaptureFixture[str]) -> None:
     console(StepEvent(step("d"), events.Cancelled()))
     said = capsys.readouterr()
     assert said.out.splitlines() == [
-        "[  1/4] b: waits for run a1, which makes it already",
+        "[  1/4] b: waits for run a1, which is already making it",
         "[  1/4] b: trying again: the machine was lost.",
         "[  2/4] b done after 0.0 s",
         "[  3/4] c failed",  # it never began, so it took no time

@@ -82,7 +82,7 @@ def here(words: list[str], place: Place) -> list[str]:
 
 
 def reason(words: list[str]) -> str:
-    """Why a command is not run here; "" when it is."""
+    """Give the reason not to run a command here; "" for none."""
     said = " ".join(words)
     named = (why for begin, why in NOT_RUN.items() if said.startswith(begin) or begin in words)
     return next(named, "")

@@ -90,7 +90,7 @@ def test_a_tampered_manifest_is_a_named_damage(
     said = command("cache", "verify")
     assert said.code == 1
     name = path.relative_to(store.root).as_posix()
-    assert f"damaged  {name}: it is no whole manifest; put aside in quarantine/\n" in said.out
+    assert f"damaged  {name}: it is an incomplete manifest; moved to quarantine/\n" in said.out
     assert "Traceback" not in said.err
     for words in (("plan", PARTITION), ("cache", "gc"), ("explain", PARTITION, VOCAB), ("status", PARTITION)):
         assert "Traceback" not in command(*words).err, words
@@ -115,7 +115,7 @@ def test_a_run_that_was_asked_for_something_unknown_is_a_named_damage(
 def test_a_resumed_training_writes_nowhere_else(
     name: str, command: Command, store: LocalStore, place: Place, tmp_path: Path
 ) -> None:
-    """What a worker places, `shell` places by the same function."""
+    """`shell` puts files into the work folder by the worker's function."""
     session = Project().session("test", PARTITION)
     step = session.graph.step("train-backwards-en-eo")
     make(step.stage)

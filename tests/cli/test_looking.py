@@ -137,7 +137,7 @@ def test_plan_and_status_tell_from_where_a_training_goes_on(command: Command, tm
     store = Project().store
     for number, update in enumerate((1200, 1400), start=1):
         store.add_checkpoint(key, 1, f"{number:06d}-update-{update:09d}", tmp_path / "set")
-    told = "    train-backwards-en-eo goes on from update 1,400\n"
+    told = "    train-backwards-en-eo continues from update 1,400\n"
     for words in (("plan", PARTITION), ("plan", PARTITION, "--steps"), ("status", PARTITION)):
         assert told in command(*words).out
     planned = {step["label"]: step for step in json.loads(command("plan", PARTITION, "--json").out)["steps"]}

@@ -59,4 +59,4 @@ def test_a_store_in_production_is_refused(
     monkeypatch.setenv("TRANSLATIONS_STORE", str(production / "mine"))
     said = command("plan", PARTITION)
     assert said.code == 1
-    assert "one stands in the other" in said.err
+    assert "one is inside the other" in said.err

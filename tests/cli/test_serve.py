@@ -16,7 +16,7 @@ from translations_assets.ui.playground.server import Playground
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Playground]:
-    """What would be served; the files are looked at while they are there."""
+    """Contents that would be served; the files are read while they exist."""
     found: list[Playground] = []
 
     def serve(shown: Playground, engine: Path, port: int) -> None:

@@ -89,7 +89,7 @@ def fields(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def _kind(value: Any) -> object:
-    """What tells things apart that stand by name: their types, and whether they are a folder of files."""
+    """Key that distinguishes things with a name: their types, and whether they are a folder of files."""
     return type(value), isinstance(value, dict) and {"files", "digest"} & value.keys() == {"files"}
 
 

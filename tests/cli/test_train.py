@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 
 def statuses(place: Place) -> list[str]:
-    """How Dagster's runs ended, newest first."""
+    """Final statuses of Dagster's runs, newest first."""
     with DagsterInstance.from_config(str(place.root / "dagster")) as instance:
         return [run.status.value for run in instance.get_runs()]
 
@@ -200,11 +200,13 @@ def test_a_second_run_says_for_whom_it_waits_and_goes_on_when_that_is_cancelled(
         (first,) = re.findall(r"^Run (\w{8}):", (place.root / "out").read_text(), re.MULTILINE)
         with Terminal(command, place.environment, place.root) as second:
             waits = (
-                rf"(clean-corpus-\S+): waits for run {first} of {PARTITION} \(test\), which makes it already"
+                rf"(clean-corpus-\S+): waits for run {first} of {PARTITION} \(test\), "
+                "which is already making it"
             )
             label, *_ = second.read_until(waits, PATIENCE)
             planned = (
-                f"    {label}: run {first} of {PARTITION} (test) makes it already, and will be waited for"
+                f"    {label}: run {first} of {PARTITION} (test) is already making it; "
+                "this run will wait for it"
             )
             assert planned in second.said
             done = place.run("translations", "cancel", first)

@@ -230,7 +230,7 @@ def key_twice(page: Page, rng: random.Random) -> Planted:
 
 
 def missing_key(page: Page, rng: random.Random) -> Planted:
-    """What must be there is told where its section begins."""
+    """A missing key is reported where its section begins."""
     place = page.some(rng, r"experiment (name|src|trg)")
     if place is None:
         return None

@@ -24,7 +24,7 @@ needs_upstream = pytest.mark.skipif(not PRODUCTION.is_file(), reason="upstream's
 
 
 def problems_in(path: Path) -> list[Problem]:
-    """What is wrong with a config; nothing when it is accepted."""
+    """Problems of a config; none when it is accepted."""
     try:
         load_config(path)
     except ConfigError as error:

@@ -19,7 +19,7 @@ GENERATIONS = sorted((Path(__file__).parent / "generations").glob("*.yml"))
 
 
 def problems_of(values: Any) -> list[str]:
-    """Where a config is wrong, as dotted paths."""
+    """Locations of a config's errors, as dotted paths."""
     return sorted(".".join(map(str, error.absolute_path)) for error in VALIDATOR.iter_errors(values))
 
 

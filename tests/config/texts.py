@@ -29,7 +29,7 @@ def notes_on(text: str) -> list[Problem]:
 
 
 def problems_of(text: str) -> list[str]:
-    """What is wrong with a config, one line each: `7 datasets.train[0]: message`."""
+    """Problems of a config, one line each: `7 datasets.train[0]: message`."""
     with pytest.raises(ConfigError) as caught:
         parse_config(text, "my.yml")
     return [f"{problem.line} {problem.key}: {problem.message}" for problem in caught.value.problems]

@@ -86,7 +86,7 @@ def _event(entry: dg.EventLogEntry) -> dg.DagsterEvent:
 
 
 def look(partitions: Sequence[str]) -> dict[str, object]:
-    """What the sensor says, which materialized assets are stale in which partitions, and why."""
+    """Result of the sensor, and the stale materialized assets by partition, with reasons."""
     graph = defs.get_repository_def().asset_graph
     with dg.DagsterInstance.get() as instance:
         with dg.build_sensor_context(instance, definitions=defs) as context:
@@ -105,7 +105,7 @@ def look(partitions: Sequence[str]) -> dict[str, object]:
 
 
 def _said(instance: dg.DagsterInstance, stage: str, partition: str) -> str:
-    """What the newest observation of a stage's recipe says in a partition."""
+    """Message of the newest observation of a stage's recipe in a partition."""
     record = instance.get_latest_data_version_record(
         recipe_key(stage), is_source=True, partition_key=partition
     )

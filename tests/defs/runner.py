@@ -96,7 +96,7 @@ def _contents(job: Job, name: str) -> bytes:
 
 
 def _records(job: Job) -> list[dict[str, object]]:
-    """What an export says of its files."""
+    """An export's records of its files."""
     own = {"sourceLanguage": "en", "targetLanguage": "eo", "architecture": "tiny", "decompressedSize": 9}
     packed = [name.removesuffix(".zst") for name in job.outputs if name.endswith(".zst")]
     kinds = [(name, name.partition(".")[0]) for name in packed]
@@ -104,7 +104,7 @@ def _records(job: Job) -> list[dict[str, object]]:
 
 
 def _datasets(job: Job) -> list[dict[str, object]]:
-    """What a merge says of each dataset; nothing for other scripts."""
+    """A merge's numbers of each dataset; nothing for other scripts."""
     given = list(job.command)
     names = given[given.index("--datasets") + 1 :] if "--datasets" in given else []
     end = next((place for place, name in enumerate(names) if name.startswith("--")), len(names))

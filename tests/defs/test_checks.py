@@ -51,7 +51,7 @@ def test_what_was_not_judged_stops_no_run(state: Any, level: str, passed: bool, 
 
 
 def test_a_check_waits_for_all_that_it_reads() -> None:
-    """What its numbers are computed from stands before the asset; other stages' scores are dependencies."""
+    """The inputs of its numbers come before the asset; other stages' scores are dependencies."""
     for gate in GATES:
         known = {gate.stage, *_upstream(gate.stage)}
         waited = {dep.asset_key.to_user_string() for dep in GRAPH.get_check_spec(key(gate)).additional_deps}

@@ -20,7 +20,7 @@ DEFINITIONS = ("-m", "translations_assets.definitions")
 
 
 def materialize(place: Place, asset: str, **environment: str) -> Mapping[str, Any] | None:
-    """What the newest materialization of an asset tells after another try, with its data version."""
+    """Materialize an asset; the metadata of its newest materialization, with its data version."""
     words = ("asset", "materialize", "--select", asset, "--partition", PARTITION, *DEFINITIONS)
     done = place.run("dagster", *words, **environment)
     assert done.returncode == 0, done.stderr

@@ -63,7 +63,7 @@ class Server(BaseHTTPRequestHandler):
 
 
 def remember(**known: Any) -> None:
-    """What the store knows of the run."""
+    """Write the run's record to the store."""
     record = RunRecord(run=RUN, partition=PARTITION, **{"stages": ("merge_corpus",), **known})
     Project().store.write_run(RUN, record)
 
@@ -91,7 +91,7 @@ def tell(
     asked: Mapping[str, Any] | None = None,
     killed: bool = False,
 ) -> object:
-    """What the sensor of a status says of a run that ends so.
+    """Result of a status's sensor for a run that ends so.
 
     error     of its only asset; without one, a run that fails is killed
     killed    so it is although the asset has failed

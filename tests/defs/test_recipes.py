@@ -57,7 +57,7 @@ def versions(partition: str = PARTITION) -> dict[str, str]:
 
 
 def observe(instance: dg.DagsterInstance, project: Project, *partitions: str) -> int:
-    """How many recipes of the partitions were reported."""
+    """Number of the partitions' recipes that were reported."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recipes, "PROJECT", project)
         return sum(observe_recipes(instance, project.configs.read(key), project.keys) for key in partitions)
@@ -179,7 +179,7 @@ class Sensor:
         monkeypatch.setattr(storage, "get_latest_tags_by_partition", counted)
 
     def tick(self) -> str:
-        """What a tick says."""
+        """Result of a tick."""
         with dg.build_sensor_context(self.instance, cursor=self.cursor) as context:
             skip = recipes.recipes_sensor(context)
             self.cursor = context.cursor
@@ -249,7 +249,7 @@ def made_up_place(root: Path) -> Place:
 
 
 def made_up_runs() -> list[dict[str, Any]]:
-    """What `made_up make` tells of the runs that made it."""
+    """Output of `made_up make` about the runs that made it."""
     lines = (once("made_up", _make) / "runs.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
@@ -271,7 +271,7 @@ def copy_of_the_code(folder: Path) -> Path:
 
 
 def look(place: Place, *edits: list[list[Any]], code: Path = ROOT) -> list[dict[str, Any]]:
-    """What `made_up look` finds: at first, and after each list of edits."""
+    """Results of `made_up look`: at first, and after each list of edits."""
     text = "".join(json.dumps(some, default=str) + "\n" for some in edits)
     command = ("python", "-m", "tests.defs.made_up", "look", PARTITION, OTHER)
     done = place.run(*command, text=text, PYTHONPATH=str(ROOT), CODE=str(code))

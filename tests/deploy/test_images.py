@@ -175,7 +175,7 @@ def test_the_orchestrators_image_knows_its_commit(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def orchestrator(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """What the build file of the orchestrator's image makes: its files, its `translations`, its variables."""
+    """Contents of the orchestrator's image: its files, its `translations`, its variables."""
     base = tmp_path_factory.mktemp("image")
     work = next(words[0] for words in named(ROOT / ORCHESTRATOR, "WORKDIR"))
     root = base / work.lstrip("/")

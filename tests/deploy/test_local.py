@@ -114,7 +114,7 @@ def test_a_run_that_the_web_server_is_given_ends_well_and_ctrl_c_ends_all(place:
 
 
 def _launch(url: str) -> str:
-    """How a run of the first stage ended, launched once the code location has been loaded."""
+    """Launch a run of the first stage once the code location has been loaded; its final status."""
     server, end = Server(url), time.monotonic() + 600
     run = status = ""
     while status not in ENDED and time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""What a release consists of, and that its parts agree."""
+"""Parts of a release, which must agree."""
 
 from __future__ import annotations
 

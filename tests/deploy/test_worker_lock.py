@@ -33,7 +33,7 @@ GOOGLE = re.compile(
 
 
 def group(name: str = "worker") -> set[str]:
-    """What a group of pyproject.toml asks for; by default what the image is to have."""
+    """Requirements of a group of pyproject.toml; by default those of the image."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     return {normal_name(Requirement(line).name) for line in groups[name]}
 

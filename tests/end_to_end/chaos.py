@@ -164,7 +164,7 @@ class Chaos:
         return now
 
     def _check_end(self) -> None:
-        """What holds once a run has ended by itself."""
+        """Check the state after a run has ended by itself."""
         graph, site = graph_of(self.place), self.place.site
         stages = graph.stage_closure([self.target] if self.target != "all" else graph.stages)
         wanted = {step.label for stage in stages for step in graph.stages[stage]}

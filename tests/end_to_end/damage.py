@@ -67,12 +67,12 @@ def sample(paths: Sequence[Path], number: int, chance: random.Random) -> list[Pa
 
 
 def blob_path(place: Place, label: str, name: str) -> Path:
-    """Where the contents of a step's output stand."""
+    """Path of the contents of a step's output."""
     digest = newest(place)[label].outputs[name].digest
     return store_folder(place) / "blobs" / digest[:2] / digest
 
 
 def manifest_path(place: Place, label: str) -> Path:
-    """Where a step's newest manifest stands."""
+    """Path of a step's newest manifest."""
     manifest = newest(place)[label]
     return store_folder(place) / "steps" / manifest.key[:2] / manifest.key / f"{manifest.generation}.json"

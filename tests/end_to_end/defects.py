@@ -84,7 +84,7 @@ def read_json(place: Place, partition: str, label: str, name: str) -> Any:
 
 
 def assert_readable(done: Done) -> None:
-    """What a failed run printed is for people: no traceback, no doubled word, an end with what to do."""
+    """Check the output of a failed run: no traceback, no doubled word, a remedy at its end."""
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert "error: error" not in done.stderr

@@ -26,7 +26,7 @@ _SCRIPT_START = b"[worker] python -m "
 
 
 def store_folder(place: Place) -> Path:
-    """Where a place's store is."""
+    """Folder of a place's store."""
     return place.root / "state" / "store"
 
 
@@ -57,7 +57,7 @@ def digests(place: Place) -> dict[str, dict[str, str]]:
 
 
 def defects(place: Place) -> list[str]:
-    """What is wrong in the store, every file read again."""
+    """Defects of the store, with every file read again."""
     problems = verify(place.store).problems
     return [f"{problem.path} is {problem.kind}: {problem.reason}" for problem in problems]
 
@@ -85,7 +85,7 @@ def manifest_files(place: Place) -> dict[str, tuple[int, int]]:
 
 
 def scratch(place: Place) -> set[str]:
-    """What stands in the folders of those who are at work, but for the locks of the store itself."""
+    """Files in the folders of running processes, except the locks of the store itself."""
     root = store_folder(place)
     found = {f"{folder}/{path.name}" for folder in SCRATCH for path in (root / folder).glob("*")}
     return found - STORE_LOCKS
@@ -97,7 +97,7 @@ def processes(place: Place) -> list[int]:
 
 
 def seconds_until(condition: Callable[[], bool], limit: float) -> float:
-    """How long something takes to become true; infinity when it does not within the limit."""
+    """Seconds until something becomes true; infinity when it does not within the limit."""
     began = time.monotonic()
     while not condition():
         if time.monotonic() - began > limit:

@@ -21,7 +21,7 @@ def finished() -> Place:
 
 
 def outputs(place: Place) -> list[str]:
-    """What the runs that made it printed."""
+    """Output of the runs that made it."""
     return [path.read_text(encoding="utf-8") for path in sorted(place.root.glob(_OUTPUT.format("*")))]
 
 

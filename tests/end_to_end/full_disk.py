@@ -35,7 +35,7 @@ STAGE = "dataset_devtest"  # its script needs no room that it gives back, so the
 
 @dataclass(frozen=True)
 class Told:
-    """What came of the step with so many free pages: the error (none: it was made), how it left the store."""
+    """Result of the step with so many free pages: the error (none: it was made), the state of the store."""
 
     free: int
     error: str

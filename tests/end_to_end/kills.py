@@ -165,7 +165,7 @@ class Disturbance:
         return now
 
     def _check_end(self) -> None:
-        """What holds once a run has ended by itself."""
+        """Check the state after a run has ended by itself."""
         graph = graph_of(self.place)
         stages = graph.stage_closure([self.target] if self.target != "all" else graph.stages)
         wanted = {step.label for stage in stages for step in graph.stages[stage]}

@@ -52,7 +52,7 @@ class Run:
     events: list[JobEvent] = field(default_factory=list)
 
     def outcome(self, seconds: float = 90.0) -> Outcome:
-        """How it ended."""
+        """Outcome of the run."""
         return self.ending.result(seconds)
 
 
@@ -169,7 +169,7 @@ class Site:
         return [job["metadata"]["name"] for job in jobs if not job["status"].get("conditions")]
 
     def log(self, job: Job) -> str:
-        """What the store has of the log of an attempt."""
+        """Log of an attempt, as far as the store has it."""
         return b"".join(self.store.read_log(job.key, job.generation, job.attempt)).decode()
 
     @contextmanager

@@ -47,7 +47,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def assert_nothing_lost(place: Place) -> None:
-    """What the tiny pair had is still there, whole."""
+    """Check that everything of the tiny pair is still there, intact."""
     assert_whole(place)
     done = place.run("translations", "plan", PARTITION, "--target", "train_vocab", "--json")
     assert {step["status"] for step in json.loads(done.stdout)["steps"]} == {"cached"}
@@ -89,7 +89,7 @@ class Bad:
     done: Done
 
     def message(self, stage: str, name: str) -> str:
-        """What was told of the step of a stage that reads the dataset."""
+        """Message about the step of a stage that reads the dataset."""
         said = told(self.done)[label_of(self.place, self.partition, stage, name)]
         assert len(said) == 1, said
         return said[0]

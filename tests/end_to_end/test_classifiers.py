@@ -75,7 +75,7 @@ def test_what_scores_low_is_in_no_corpus_and_another_threshold_scores_nothing_an
 
 
 def stats(place: Place, start: str) -> dict[str, Any]:
-    """What the stats.json of the step says whose label begins so."""
+    """Contents of stats.json of the step whose label begins so."""
     planned = place.run("translations", "plan", PARTITION, "--json")
     (key,) = {s["key"] for s in json.loads(planned.stdout)["steps"] if s["label"].startswith(start)}
     manifest = place.store.latest(key)

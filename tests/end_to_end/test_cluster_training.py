@@ -99,7 +99,7 @@ def test_disturbances_of_every_kind_change_nothing_and_a_preempted_training_resu
     logs = log_of(place, manifest)
     assert manifest.attempt == PREEMPTIONS + 1
     assert manifest.host.startswith("cpu-"), "after three preemptions a machine that stays is taken"
-    assert ["goes on from checkpoint sets" in logs[attempt] for attempt in sorted(logs)] == [
+    assert ["continues from checkpoint sets" in logs[attempt] for attempt in sorted(logs)] == [
         False,
         *[True] * PREEMPTIONS,
     ]

@@ -63,7 +63,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(trained: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """What is exported with `translations artifacts LABEL --download`."""
+    """Results exported with `translations artifacts LABEL --download`."""
     folder = tmp_path_factory.mktemp("exported")
     for label in EXPORTED:
         done = trained.run("translations", "artifacts", PARTITION, label, "--download", str(folder / label))

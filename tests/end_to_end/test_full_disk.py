@@ -19,7 +19,7 @@ NAMESPACE = ["unshare", "--user", "--map-root-user", "--mount"]
 
 
 def why_not() -> str:
-    """Why this machine lets us mount no disk in a namespace, empty when it does."""
+    """Give the reason why no disk can be mounted in a namespace here; empty when it can."""
     command = [*NAMESPACE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
@@ -30,7 +30,7 @@ def why_not() -> str:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> list[Told]:
-    """What came of one step with little room on the disk, and at last with enough."""
+    """Results of one step with little room on the disk, and finally with enough."""
     if problem := why_not():
         pytest.skip(
             f"no disk can be mounted in a namespace here ({problem}); a full disk is also simulated: see "

@@ -153,7 +153,7 @@ def daemon(place: Place, running: Daemon, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def typed(place: Place, line: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """What the command of a line of a notice does."""
+    """Run the command in a line of a notice."""
     return place.run(*shlex.split(line.split("`")[1]), *more)
 
 

@@ -25,7 +25,7 @@ class Laptop:
         self.place, self.stores, self.check = place, stores, check
 
     def run(self, *words: str, code: int = 0) -> str:
-        """What a command prints that ends with this code."""
+        """Output of a command that ends with this code."""
         done = self.place.run("translations", *words, **self.stores)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout

@@ -57,7 +57,7 @@ def listed(server: Server, job: str) -> list[dict[str, Any]]:
 
 
 def re_executed(server: Server, run: str, strategy: str) -> dict[str, Any]:
-    """What the page's button makes of a run, at its end."""
+    """The run that the page's button makes of another, at its end."""
     params = {"parentRunId": run, "strategy": strategy}
     answer = server.ask(REEXECUTE, params=params)["launchRunReexecution"]
     assert answer["__typename"] == "LaunchRunSuccess", answer

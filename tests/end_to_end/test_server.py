@@ -219,7 +219,7 @@ def test_nothing_answers(server: Server) -> None:
 
 
 def test_run_options_of_the_launchpad(server: Server) -> None:
-    """What is given to the resource `run` in the Launchpad counts for the run."""
+    """Options of the resource `run` in the Launchpad count for the run."""
     config = {"overrides": {"experiment": {"spm-vocab-size": 344}}, "start": "dataset_devtest"}
     run = server.launch(PARTITION, ["dataset_devtest"], "all", {"resources": {"run": {"config": config}}})
     found = ended(server, run)

@@ -30,6 +30,6 @@ def test_the_lower_lines_follow_a_training_and_an_interrupt_is_no_traceback(tmp_
     (run,) = terminal.read_until(r"To go on: translations rerun (\w{8})", 0)
     for words in (("status", run), ("plan", PARTITION, "--target", "train_teacher", *ENDLESS)):
         said = place.run("translations", *words).stdout
-        assert f"    train-teacher-en-eo-1 goes on from {update}\n" in said
+        assert f"    train-teacher-en-eo-1 continues from {update}\n" in said
     assert "Traceback" not in terminal.said
     assert "KeyboardInterrupt" not in terminal.said

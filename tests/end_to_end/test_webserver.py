@@ -170,7 +170,7 @@ def answers(port: int, process: subprocess.Popen[bytes]) -> bool:
 
 
 def wait_for(found: Callable[[], T], seconds: float, explain: Callable[[], object]) -> T:
-    """What `found` gives as soon as it is true."""
+    """Wait for the first true value of `found`."""
     end_time = time.monotonic() + seconds
     while time.monotonic() < end_time:
         if value := found():

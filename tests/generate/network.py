@@ -164,7 +164,7 @@ def listing(code: str, **years: str) -> bytes:
 
 
 def answers() -> dict[str, bytes]:
-    """What the servers answer, by address."""
+    """The servers' answers, by address."""
     return {
         OPUS_API: json.dumps({"corpora": OPUS_ROWS}).encode(),
         HUB_API: json.dumps(HUB).encode(),
@@ -192,7 +192,7 @@ def _place(mirror: Path, url: str) -> Path:
 
 
 def server(away: set[str]) -> Callable[..., requests.Response]:
-    """What stands for `requests.get` and `requests.head`: hosts that are away, others that have nothing."""
+    """Stand-in for `requests.get` and `requests.head`: hosts that are away, others that have nothing."""
 
     def answer(url: str, **_: object) -> requests.Response:
         if urlsplit(url).netloc in away:

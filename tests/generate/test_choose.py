@@ -14,7 +14,7 @@ FLORES = Found("flores", "flores_devtest", "test", 1012)
 
 
 def reason(*found: Found) -> str:
-    """Why the last of some datasets is left out."""
+    """Reason to leave out the last of some datasets."""
     return list(judge(found))[-1].skipped
 
 

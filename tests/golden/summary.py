@@ -40,13 +40,13 @@ def _steps(steps: Sequence[Step]) -> list[str]:
 
 
 def _kind(step: Step) -> str:
-    """Where a step runs, and how it is treated."""
+    """Location and treatment of a step."""
     kinds = [step.worker, "resumable" * step.resumable, "not repeatable" * (not step.repeatable)]
     return ", ".join(filter(None, kinds))
 
 
 def _pattern(labels: Sequence[str]) -> str:
-    """What labels begin and end with; one label as it is."""
+    """Common beginning and end of labels; one label as it is."""
     if len(labels) == 1:
         return labels[0]
     start = os.path.commonprefix(labels)

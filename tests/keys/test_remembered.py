@@ -1,4 +1,4 @@
-"""What is remembered of code is what would be found out, as long as nothing changes, and nothing else."""
+"""The cache about code gives what an analysis would, as long as nothing changes, and nothing else."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class FakeApi:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Address on which it listens."""
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -187,7 +187,7 @@ class FakeApi:
         return found
 
     def watch(self, request: Request, is_up: Callable[[], bool]) -> Iterator[Object]:
-        """What changes, as the events of a watch, as long as it is asked for and the server is up."""
+        """Changes as the events of a watch, as long as it is asked for and the server is up."""
         selects, plural = selector(request.query), request.kind.plural
         version = int(request.query.get("resourceVersion") or 0)
         if not version:

@@ -37,7 +37,7 @@ NODES = (
 
 
 def binaries() -> Path | None:
-    """Where the programs of a real API server are, None when there are none."""
+    """Folder of the programs of a real API server, None when there is none."""
     folder = os.environ.get(BINARIES, "")
     return Path(folder) if folder and all((Path(folder) / name).exists() for name in PROGRAMS) else None
 
@@ -137,7 +137,7 @@ class Cluster:
 
     @property
     def gate(self) -> Gate:
-        """What Jobs the fake server does not let in."""
+        """Rules for Jobs that the fake server refuses."""
         assert isinstance(self._api, FakeApi)
         return self._api.gate
 
@@ -191,7 +191,7 @@ class Cluster:
 
     @property
     def pull_error(self) -> str:
-        """Why these are not to be had: no registry has them, unless tests say otherwise."""
+        """Error for images that cannot be pulled: no registry has them, unless tests say otherwise."""
         return self._standin.kubelet.pull_error
 
     @pull_error.setter

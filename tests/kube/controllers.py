@@ -27,7 +27,7 @@ _TICK_SECONDS = 0.25  # deadlines and times to live are looked at so often
 
 @dataclass
 class _Backoff:
-    """When a Job whose pod was refused may try again."""
+    """Time at which a Job whose pod was refused may try again."""
 
     pauses: Iterator[float] = field(default_factory=pauses)
     due: float = 0.0
@@ -120,7 +120,7 @@ class Controllers(threading.Thread):
             self._tell(job["metadata"], "Suspended", told)
 
     def _count(self, uid: str, pods: dict[Name, Object]) -> dict[str, bool]:
-        """How each of a job's pods ended; a pod that vanished, or is being deleted, has failed."""
+        """Count the ends of a job's pods; a pod that vanished, or is being deleted, has failed."""
         ends, present = self._ends[uid], set()
         for pod in pods.values():
             present.add(pod_uid := pod["metadata"]["uid"])
@@ -202,7 +202,7 @@ def _set_status(job: Object, status: Object) -> None:
 
 
 def _condition(job: Object) -> Object | None:
-    """How a job ended, None while it has not."""
+    """Final condition of a job, None before its end."""
     ends = [item for item in job["status"].get("conditions", []) if item["type"] in ("Complete", "Failed")]
     return ends[0] if ends else None
 

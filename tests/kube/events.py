@@ -51,7 +51,7 @@ class Correlator:
         self._tokens: dict[str, _Tokens] = {}
 
     def tell(self, uid: str, reason: str, message: str) -> Told | None:
-        """What is sent of an object's event; None when there were too many."""
+        """The event to send about an object; None when there were too many."""
         told = self._combine(uid, reason, message)
         return told if self._may_send(uid) else None
 

@@ -6,7 +6,7 @@ from tests.kube.objects import ApiError, Objects
 
 
 class Gate:
-    """What stands before the Jobs of namespaces.
+    """Rules that refuse or hold back the Jobs of namespaces.
 
     quotas    how many Jobs there may be, whether they run or not
     policies  the status and the words with which a webhook or a policy refuses each

@@ -18,7 +18,7 @@ _CHUNK = 1 << 18
 
 @dataclass(frozen=True)
 class LogQuery:
-    """Which part of a log is asked for.
+    """Requested part of a log.
 
     container  whose log; "" for a pod that has only one
     since  from this second on; a server passes it to the kubelet in whole seconds
@@ -74,7 +74,7 @@ class ContainerLog:
         self._file.close()
 
     def read(self, query: LogQuery) -> Iterator[bytes]:
-        """What is asked for, in pieces of whole lines; with `follow` until the container has ended."""
+        """Yield the requested part in pieces of whole lines; with `follow` until the container has ended."""
         with self._path.open("rb") as file:
             lines = self._lines(file.fileno(), query)
             if query.tail is not None and not query.follow:

@@ -85,11 +85,11 @@ class Api:
         return f"{self.namespace}/{name}"
 
     def waiting(self, job: str) -> Any:
-        """Why a job's container waits, waited for."""
+        """Wait for the reason why a job's container waits."""
         return wait_for(lambda: _waiting(self.pods(job)))
 
     def terminated(self, job: str) -> Any:
-        """How a job's container ended."""
+        """Wait for the end of a job's container; its state."""
         return self.pod(job, "Failed").status.container_statuses[0].state.terminated
 
     def log(self, pod: str, **options: Any) -> bytes:
@@ -108,7 +108,7 @@ class Api:
 
 
 def wait_for(look: Callable[[], Found], seconds: float = PATIENCE) -> Found:
-    """What is found as soon as there is something."""
+    """Wait for the first value that is something."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < deadline, "it does not become true"

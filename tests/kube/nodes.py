@@ -29,7 +29,7 @@ class Node:
 
     @property
     def capacity(self) -> dict[str, str]:
-        """What the node has to give."""
+        """Resources of the node."""
         return {
             "cpu": self.cpu,
             "memory": self.memory,

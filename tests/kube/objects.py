@@ -108,7 +108,7 @@ class Objects:
         return value
 
     def changes(self, after: int, seconds: float) -> list[Change]:
-        """What changed after a version; waits so long for the first. 410 when that is no longer known."""
+        """Changes after a version; waits so long for the first. 410 when the version is no longer known."""
         deadline = time.monotonic() + seconds
         with self._changed:
             while True:

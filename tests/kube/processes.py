@@ -35,7 +35,7 @@ class Contained:
 
     @property
     def stream(self) -> IO[bytes]:
-        """What the command writes."""
+        """Output of the command."""
         assert self._process.stdout is not None
         return self._process.stdout
 

@@ -21,7 +21,7 @@ _MERGE = "application/merge-patch+json"
 
 @dataclass(frozen=True)
 class Access:
-    """Where an API server is and how it knows us."""
+    """Address of an API server, and credentials for it."""
 
     url: str
     token: str = ""
@@ -86,7 +86,7 @@ class Rest:
                 return None
 
     def watch(self, path: str, version: str) -> Iterator[tuple[str, Object]]:
-        """What changes: type and object. Raises as `call` does; ApiError 410 when the version is too old."""
+        """Yield changes: type and object. Raises as `call` does; ApiError 410 when the version is too old."""
         query = urlencode({"watch": "true", "resourceVersion": version, "timeoutSeconds": 300})
         timeout = urllib3.Timeout(connect=5.0, read=310.0)
         response = self._pool.request(

@@ -13,7 +13,7 @@ _COMMA = re.compile(r",(?![^(]*\))")
 
 
 def selector(query: Mapping[str, str]) -> Callable[[Object], bool]:
-    """Whether an object is asked for by a query's labelSelector and fieldSelector."""
+    """Predicate: True if a query's labelSelector and fieldSelector select an object."""
     labels = _terms(query.get("labelSelector", ""))
     fields = _terms(query.get("fieldSelector", ""))
 

@@ -30,7 +30,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Port on which it listens."""
         return int(self.server_address[1])
 
     def end(self) -> None:

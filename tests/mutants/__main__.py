@@ -36,7 +36,7 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.*?)?)(?: - |$)", re.MULTI
 
 @dataclass(frozen=True)
 class Told:
-    """What became of a mutant: `noticed`, `survived` or `accepted`; by which test, or why."""
+    """Verdict on a mutant: `noticed`, `survived` or `accepted`; by which test, or why."""
 
     mutant: Mutant
     end: str

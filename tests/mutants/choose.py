@@ -1,4 +1,4 @@
-"""Which tests concern a module: those named after it, then those that import it, directly or by others.
+"""Tests that concern a module: those named after it, then those that import it, directly or by others.
 
 Of those that are as near to it, those that name it most often come first: a command's module is imported by
 all tests of commands.

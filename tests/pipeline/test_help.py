@@ -32,7 +32,7 @@ class Asked(Exception):
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_option_is_explained(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the script does, and a word on every option."""
+    """--help describes the script and every option."""
 
     def stop(self: argparse.ArgumentParser, *_: object) -> NoReturn:
         raise Asked(self)

@@ -76,7 +76,7 @@ def eventually(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool
 
 
 def leftovers(store: Path) -> list[str]:
-    """What those who worked in a store have left: nothing but its two locks that are never removed."""
+    """Leftovers of processes that worked in a store: nothing but its two locks that are never removed."""
     names = [
         f"{folder}/{path.name}" for folder in ("work", "tmp", "locks") for path in (store / folder).glob("*")
     ]

@@ -340,7 +340,7 @@ def test_an_interrupted_step_goes_on_from_its_checkpoint_sets(
     assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == ["000200", "000300"]
     outcome = run(runner, store, job(store, RESUMING, resumable=True, attempt=2))
     assert output(store, outcome) == "600 after ['000200', '000300']"
-    assert "goes on from checkpoint sets 000200, 000300" in log(store, attempt=2)
+    assert "continues from checkpoint sets 000200, 000300" in log(store, attempt=2)
     assert store.place_checkpoints(KEY, 1, tmp_path / "placed") == [], "a finished step needs none"
 
 

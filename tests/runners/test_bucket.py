@@ -68,7 +68,7 @@ def store(server: GcsServer) -> Store:
 
 
 def left(server: GcsServer) -> list[str]:
-    """What those who worked have left beside their results."""
+    """Leftovers of processes beside their results."""
     return [
         name for name in server.names() if name.split("/")[1] in ("leases", "waiting", "sessions", "clock")
     ]

@@ -78,7 +78,7 @@ class Running:
         return self._outcome.done()
 
     def outcome(self) -> Outcome:
-        """How it ended."""
+        """Outcome of the attempt."""
         with self._pool:
             return self._outcome.result(timeout=PATIENCE)
 

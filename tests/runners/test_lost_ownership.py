@@ -101,7 +101,7 @@ time.sleep(600)
 
 
 def make_attempt(root: Path, body: str, during: str = "") -> tuple[str, list[str]]:
-    """How an attempt ended that lost its step, and what it stored after that."""
+    """Make an attempt that loses its step; its outcome, and what it stored after that."""
     command = [sys.executable, "-c", PROGRAM, str(root), SCRIPT.format(root=str(root), body=body), during]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     stored = root / "stored"
@@ -110,7 +110,7 @@ def make_attempt(root: Path, body: str, during: str = "") -> tuple[str, list[str
 
 def test_its_script_is_ended_at_once_and_nothing_is_stored(tmp_path: Path) -> None:
     outcome, stored = make_attempt(tmp_path, WORKS_ON)
-    assert outcome == "temporary False ended before it was done: the lease is another's"
+    assert outcome == "temporary False stopped before its end: the lease is another's"
     assert stored == []
     assert not any(alive(int(pid)) for pid in (tmp_path / "pids").read_text().split())
     store = LocalStore(tmp_path / "store")
@@ -142,10 +142,10 @@ def test_one_that_saves_because_its_machine_goes_away_is_ended_as_well(tmp_path:
     """It was given two minutes, in which somebody else might begin."""
     body = f"os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(5)\n{WORKS_ON}"
     outcome, stored = make_attempt(tmp_path, "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + body)
-    assert outcome == "temporary False ended before it was done: SIGTERM from outside"
+    assert outcome == "temporary False stopped before its end: SIGTERM from outside"
     assert stored == []
 
 
 def test_an_ownership_that_was_lost_with_the_store_costs_no_attempt(tmp_path: Path) -> None:
     outcome, _ = make_attempt(tmp_path, WORKS_ON, "away")
-    assert outcome.startswith("temporary True ended before it was done")
+    assert outcome.startswith("temporary True stopped before its end")

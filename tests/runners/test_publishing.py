@@ -102,7 +102,7 @@ def test_a_training_whose_sets_cannot_be_stored_saves_and_ends(tmp_path: Path) -
     kind, message, _ = attempt(tmp_path, "add_checkpoint", "forever", 60)
     assert kind == "temporary"
     assert message == (
-        "ended before it was done: no checkpoint set could be stored for 0.04 minutes: "
+        "stopped before its end: no checkpoint set could be stored for 0.04 minutes: "
         "a bug: ValueError('an answer that was not foreseen')"
     )
 

@@ -186,7 +186,7 @@ def test_credentials_of_the_store_reach_no_script(
     some.lists(some.text("ab\n", max_size=12)),
 )
 def test_a_secret_is_hidden_wherever_the_log_is_cut(secrets: list[str], pieces: list[str]) -> None:
-    """What is handed on piece by piece is what a look at the whole would show."""
+    """Text that is passed on piece by piece is masked like the whole text."""
     redaction = Redaction(secrets)
     written, shown = b"", b""
     held = b""

@@ -55,7 +55,7 @@ def test_a_result_waits_for_the_store(runner: LocalRunner, store: LocalStore, tm
     assert output(store, outcome) == "done"
     assert (tmp_path / "started").read_text() == "x", "it ran once"
     log = b"".join(store.read_log(KEY, 1, 1)).decode()
-    assert "cannot be reached: its contents were there" in log
+    assert "cannot be reached: its contents have disappeared" in log
     assert "Waiting for it, at most 10 minutes." in log
     assert leftovers(store.root) == []
 

@@ -82,7 +82,7 @@ class Place:
         return [(int(script), int(child)) for script, child in lines]
 
     def slots_held(self) -> int:
-        """How many CPU slots are taken."""
+        """Number of CPU slots that are taken."""
         held = 0
         for number in range(2):
             path = self.root / "state" / "slots" / f"cpu.{number}"
@@ -105,7 +105,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def outcome(run: subprocess.Popen[str]) -> str:
-    """How a run ended."""
+    """Outcome of a run."""
     return run.communicate(timeout=PATIENCE)[0].split()[0]
 
 
@@ -182,7 +182,7 @@ def test_a_run_that_finds_every_slot_taken_says_for_whom_it_waits(place: Place) 
             cancel.set()
 
         assert attempt(runner, work, store, cancel, note).kind == "cancelled"
-    message = "waits for run run-a of en-eo.tiny (ann), which makes it already"
+    message = "waits for run run-a of en-eo.tiny (ann), which is already making it"
     assert events == [Waiting(message)]
 
 
@@ -209,5 +209,5 @@ def test_a_run_that_waits_says_how_far_it_is_and_names_no_run_that_has_ended(
 
     with store.owners.lock(*work.step), held(Slots(place.root / "state" / "slots", 2, []), 2, 0, cancel):
         assert attempt(runner, work, store, cancel, note).kind == "cancelled"
-    who = "waits for run run-a of en-eo.tiny (ann), which makes it already"
+    who = "waits for run run-a of en-eo.tiny (ann), which is already making it"
     assert told == [who, f"{who}; it has saved update 1,200", f"{LEFT}; it has saved update 1,200"]

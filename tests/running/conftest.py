@@ -155,7 +155,7 @@ def one_stage(labels: dict[str, str]) -> dict[str, Stage]:
 
 
 def text_of(job: Job) -> bytes:
-    """What the made-up script writes: a function of nothing but its command line and its inputs."""
+    """Output of the made-up script: a function of nothing but its command line and its inputs."""
     asked = repr([job.script, job.command, sorted((path, blob.digest) for path, blob in job.inputs.items())])
     return hashlib.sha256(asked.encode()).hexdigest().encode()
 
@@ -265,7 +265,7 @@ class Bench:
                     self.store.quarantine(blob, "a test lost it")
 
     def why(self, label: str) -> str:
-        """Why a step ran the last time."""
+        """Reason for which a step ran the last time."""
         mine = [event.what for event in self.events if event.step.label == label]
         return [what.reason for what in mine if isinstance(what, Explained)][-1]
 

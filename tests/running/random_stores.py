@@ -199,7 +199,7 @@ class Place:
             path.write_bytes(b"{}\n")
 
     def fixed(self) -> Mapping[Step, Manifest]:
-        """What is given to the new run: results of the first, some of other words."""
+        """Results given to the new run: those of the first, some of other words."""
         return {
             self.case.graph.step(label): self.manifests[label]
             for label in self.case.fixed

@@ -32,8 +32,8 @@ def test_what_runs_counts_by_its_forecast_and_an_attempt_by_what_it_took() -> No
     within = budget(15)
     assert within.begin(first, forecast) == ""
     assert within.begin(second, forecast) == (
-        "with it the run would have cost about 20.00 EUR, and its budget is 15.00 EUR: 0.00 EUR are spent, "
-        "it takes 10.00 EUR"
+        "it would raise the run's cost to about 20.00 EUR, above the budget of 15.00 EUR: 0.00 EUR are "
+        "spent, and it takes 10.00 EUR"
     )
     assert within.begin(third, forecast) == ""  # of which nothing is known
     within.start(third, 100.0)
@@ -78,7 +78,7 @@ class Later(Clock):
 
 
 class TakesAnHour(threading.Event):
-    """What a script waits for before it ends."""
+    """Gate that a script passes after an hour."""
 
     def __init__(self, clock: Later) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class TakesAnHour(threading.Event):
 
 
 class Passing(threading.Event):
-    """What a script waits for that goes on for so many hours, by a faster clock."""
+    """Gate that a script passes after so many hours, by a faster clock."""
 
     def __init__(self, clock: Later, hours: float) -> None:
         super().__init__()
@@ -116,13 +116,13 @@ def test_what_takes_more_than_is_left_for_it_is_known_while_it_runs() -> None:
     within.end(first, 0.8 * HOUR, None)  # 8
     assert within.overdrawn(0.69 * HOUR) == {}  # 8 + 6.9
     assert within.overdrawn(0.8 * HOUR) == {
-        second: "it has taken 8.00 EUR, which is more than the run's budget of 15.00 EUR leaves for it"
+        second: "it has cost 8.00 EUR, more than the run's budget of 15.00 EUR leaves for it"
     }
     within.end(second, 0.6 * HOUR, None)  # 14
     assert within.begin(third, {third.label: Cost(money=1.0)}) == ""
     assert within.begin(second, {}) == (
-        "nothing of the run's budget of 15.00 EUR is left for it: 14.00 EUR are spent, what runs takes 1.00 "
-        "EUR"
+        "the run's budget of 15.00 EUR leaves nothing for it: 14.00 EUR are spent, and running steps take "
+        "1.00 EUR"
     )
 
 
@@ -156,7 +156,7 @@ def over_budget(bench: Bench, *, is_hard: bool) -> Session:
     return session
 
 
-TAKEN = r"it has taken [5-9]\.\d\d EUR, which is more than the run's budget of 5\.00 EUR leaves for it"
+TAKEN = r"it has cost [5-9]\.\d\d EUR, more than the run's budget of 5\.00 EUR leaves for it"
 
 
 def test_a_step_that_takes_more_than_is_left_is_told_of_once_and_goes_on(bench: Bench) -> None:
@@ -165,8 +165,8 @@ def test_a_step_that_takes_more_than_is_left_is_told_of_once_and_goes_on(bench: 
     ((step, told),) = [(each.step, each.what) for each in bench.events if isinstance(each.what, Notice)]
     assert step.label == "join"
     assert re.fullmatch(
-        TAKEN + r"\. It goes on, for 10\.00 EUR an hour\. To end the run: translations cancel run-1\. "
-        r"--hard-budget ends such steps by itself\.",
+        TAKEN + r"\. It continues, at 10\.00 EUR an hour\. To stop the run: translations cancel run-1\. "
+        r"--hard-budget stops such steps\.",
         told.message,
     )
     assert session.budget
@@ -182,8 +182,8 @@ def test_a_hard_budget_ends_the_step(bench: Bench) -> None:
         bench.run(session, "texts", "join")
     assert failed.value.unpaid
     assert re.search(
-        f"The step join failed: ended: {TAKEN}. What is made is kept. To go on, with as much again: "
-        "translations rerun run-1",
+        f"The step join failed: ended: {TAKEN}. Finished results are kept. To continue with the same budget "
+        "again: translations rerun run-1",
         str(failed.value),
     )
     assert bench.runner.ran.count("join") == 1
@@ -192,7 +192,7 @@ def test_a_hard_budget_ends_the_step(bench: Bench) -> None:
     record = bench.store.read_run(session.run)
     assert record
     assert 5 < record.spent < 15  # it is looked twice a second, in which this clock goes half an hour
-    assert record.failed["join"].startswith("ended: it has taken")
+    assert record.failed["join"].startswith("ended: it has cost")
 
 
 def test_a_run_with_a_hard_budget_is_cancelled_as_any_other(bench: Bench) -> None:
@@ -241,9 +241,9 @@ def test_a_step_beyond_it_does_not_begin_and_what_is_made_is_kept(bench: Bench) 
     with pytest.raises(StepFailed) as failed:
         bench.run(session, "count")
     assert str(failed.value).splitlines()[0] == (
-        "The step count failed: not begun: with it the run would have cost about 20.00 EUR, and its budget "
-        "is 15.00 EUR: 0.00 EUR are spent, it takes 20.00 EUR. What is made is kept. To go on, with as much "
-        "again: translations rerun run-1"
+        "The step count failed: not begun: it would raise the run's cost to about 20.00 EUR, above the "
+        "budget of 15.00 EUR: 0.00 EUR are spent, and it takes 20.00 EUR. Finished results are kept. To "
+        "continue with the same budget again: translations rerun run-1"
     )
     assert {*bench.runner.ran} == {"write-a", "write-b", "join"}
     session.budget = budget(25)

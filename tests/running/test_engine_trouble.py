@@ -221,7 +221,7 @@ def test_a_lost_result_is_left_alone_when_everything_made_from_it_is_whole(bench
     session = bench.session(graph_of(with_report()), "run-2")
     assert all(result.cached for result in bench.run(session))
     assert session.results.warnings == [
-        "count is lost (number.txt is missing from the store or damaged); everything made from it is whole."
+        "count is lost (number.txt is missing from the store or damaged); everything made from it is intact."
     ]
     bench.lose("report")
     with pytest.raises(StepFailed, match="count is lost"):

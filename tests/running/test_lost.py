@@ -57,7 +57,7 @@ def delete(store: LocalStore, label: str) -> None:
 
 
 def planned(bench: Bench, partitions: tuple[str, ...] = PARTITIONS, repair: bool = False) -> StepState:
-    """What is planned for `count`."""
+    """Plan for `count`."""
     steps = demo_graph().steps
     return make_plan(steps, KeyMaker(bench.root), bench.store, repair=repair, partitions=partitions).steps[-1]
 
@@ -126,7 +126,7 @@ def _step(label: str, texts: list[Output], repeatable: bool = True) -> list[Outp
 
 
 def test_what_is_made_from_a_lost_result_may_run(bench: Bench, local: LocalStore) -> None:
-    """Whether it runs is not known before the lost result has been made again."""
+    """The plan says `maybe` until the lost result has been made again."""
 
     def graph(label: str) -> Graph:
         def train(config: Any, clean_corpus: list[Output]) -> list[Output]:

@@ -156,7 +156,7 @@ def test_a_lost_step_tells_what_it_took(
 
 
 def test_a_step_is_lost_with_what_it_would_be_made_from(bench: Bench) -> None:
-    """What can be repeated is not, as long as one of its inputs is lost."""
+    """A repeatable step is not repeated as long as one of its inputs is lost."""
 
     @stage(group="demo")
     def copy(config: Any, count: Output) -> None:

@@ -150,7 +150,7 @@ def _stages(size: int = 8, vocabulary: str = "first") -> dict[str, Stage]:
 
     @stage(group="demo")
     def use(config: Any, train_model: Output) -> None:
-        """What is made from the model."""
+        """Results made from the model."""
         step("pipeline.demo.count", label="use", inputs={"model": train_model}, outputs=["used.txt"])
 
     return {made.name: made for made in (train_vocab, train_model, use)}

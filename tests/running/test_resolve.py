@@ -1,4 +1,4 @@
-"""Which result counts for a step: plan, engine, session and status agree, and so does what the case says."""
+"""Result that counts for a step: plan, engine, session and status agree, and so does what the case says."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def place_of(rng: random.Random, keys: KeyMaker) -> Iterator[Place]:
 
 
 def plan(place: Place) -> Plan:
-    """What the new run is going to do."""
+    """Plan of the new run."""
     case = place.case
     return make_plan(
         case.graph.steps,
@@ -57,7 +57,7 @@ def plan(place: Place) -> Plan:
 
 
 class Oracle:
-    """What must come of each step, from the case alone: without a store, keys or manifests.
+    """Expected result of each step, from the case alone: without a store, keys or manifests.
 
     `contents` stands for a step's output, None while it is not known.
     """

@@ -73,7 +73,7 @@ def test_what_is_out_of_date_comes_from_the_ref_with_a_warning(bench: Bench) -> 
     assert before is not None
     assert (result.key, result.generation, result.outputs) == (before.key, before.generation, before.outputs)
     (warning,) = session.results.warnings
-    assert "join is out of date (join): using what run run-1 made" in warning
+    assert "join is out of date (join): using the results of run run-1" in warning
     assert "translations train en-ru --target join" in warning
 
 
@@ -90,7 +90,7 @@ def test_what_a_run_has_made_is_not_replaced_by_what_a_ref_has(bench: Bench) -> 
     other = session.results.result(step(session, "write-b"))
     assert other is not None
     assert other.manifest is None, "it comes from the ref"
-    assert "texts is out of date (write-b): using what run run-1 made" in session.results.warnings[0]
+    assert "texts is out of date (write-b): using the results of run run-1" in session.results.warnings[0]
 
 
 def test_of_several_refs_the_newest_counts(bench: Bench) -> None:
@@ -118,7 +118,7 @@ def test_refs_of_another_space_or_partition_do_not_count(bench: Bench) -> None:
 def test_a_ref_that_lacks_a_step_is_refused(bench: Bench) -> None:
     publish_all(bench, a="one")
     session = bench.session(demo_graph(a="one", c="three"), "run-2")
-    with pytest.raises(UpstreamMissing, match=r"what run run-1 made of it has no text\.txt") as caught:
+    with pytest.raises(UpstreamMissing, match=r"its result of run run-1 lacks text\.txt") as caught:
         session.results.need(session.graph.stages["texts"])
     assert "translations train en-ru --target texts" in str(caught.value)
 
@@ -130,7 +130,7 @@ def test_a_ref_that_lacks_an_output_is_refused(bench: Bench) -> None:
         replace(ref, run="run-2", time=ref.time + 1, outputs={"join": {"other": Blob("0" * 64, 1)}})
     )
     session = bench.session(demo_graph(a="changed"), "run-3")
-    with pytest.raises(UpstreamMissing, match=r"run run-2 made of it has no joined\.txt"):
+    with pytest.raises(UpstreamMissing, match=r"run run-2 lacks joined\.txt"):
         session.results.need([step(session, "join")])
 
 
@@ -138,7 +138,7 @@ def test_a_ref_whose_contents_are_lost_is_refused(bench: Bench) -> None:
     publish_all(bench, a="one")
     bench.lose("join")
     session = bench.session(demo_graph(a="changed"), "run-2")
-    with pytest.raises(UpstreamMissing, match=r"has no joined\.txt"):
+    with pytest.raises(UpstreamMissing, match=r"lacks joined\.txt"):
         session.results.need([step(session, "join")])
 
 

@@ -33,7 +33,7 @@ class Works:
         return f"result of {name}"
 
     def pass_time(self, seconds: float = 0.0) -> dict[str, str]:
-        """What ends meanwhile."""
+        """Let time pass, and return the work that ended meanwhile."""
         self.clock.run(seconds)
         return dict(self.tasks.advance())
 

@@ -117,7 +117,7 @@ def labels(steps: Sequence[Step]) -> list[str]:
 
 
 def files(step: Step, name: str) -> list[str]:
-    """What an input is: `label:file` of what a step makes, else the path in the repository."""
+    """Names of inputs: `label:file` of a step's output, else the path in the repository."""
     return [
         f"{handle.step.label}:{handle.name}" if isinstance(handle, Output) else handle.path
         for _, handle in placed(step.inputs[name])

@@ -52,7 +52,7 @@ def test_every_config_is_planned_and_fetches_what_it_continues(path: Path) -> No
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_nothing_is_planned_that_an_export_or_a_judgement_does_not_need(path: Path) -> None:
-    """What falls out with a continuation leaves no step behind that only it had used."""
+    """Steps that a continuation removes leave no step behind that only they had used."""
     graph = graph_of(path)
     ends = [*graph.stages["export"], *(step for step in graph.steps if _tells(graph, step))]
     needless = set(graph.steps) - set(graph.step_closure(ends))

@@ -64,7 +64,7 @@ class Service(MemoryObjects):
         return self.write(name, data)
 
     def names(self, prefix: str = "") -> list[str]:
-        """What is there."""
+        """Names of all objects."""
         return [found.name for found in self.walk(prefix)]
 
 

@@ -40,7 +40,7 @@ Kind = Literal["status", "lost request", "lost answer", "cut body", "cut answer"
 
 @dataclass
 class Fault:
-    """What goes wrong with some requests.
+    """Fault in some requests.
 
     kind      an answer of status `status`, with `retry_after` if there is one; the connection ends before the
               work is done, or before its answer is sent, or after `after` bytes of the request's or answer's
@@ -78,7 +78,7 @@ class GcsServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """What STORAGE_EMULATOR_HOST is set to."""
+        """Value of STORAGE_EMULATOR_HOST."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def names(self, bucket: str = BUCKET) -> list[str]:
@@ -105,7 +105,7 @@ class GcsServer(ThreadingHTTPServer):
             self.faults.clear()
 
     def fault(self, request: str) -> Fault | None:
-        """What goes wrong with a request, and note that it was sent."""
+        """Return a request's fault, and note that it was sent."""
         with self.lock:
             self.requests.append(request)
             for fault in self.faults:
@@ -152,7 +152,7 @@ def serve(*names: str) -> Iterator[GcsServer]:
 
 
 class _Storage(Storage):  # type: ignore[misc]
-    """What the emulator keeps. It would write all it knows to JSON at each change, and delete nothing."""
+    """The emulator's storage, which would write everything to JSON at each change, and delete nothing."""
 
     def __init__(self, **options: Any) -> None:
         self._received: dict[str, bytearray] = {}
@@ -165,7 +165,7 @@ class _Storage(Storage):  # type: ignore[misc]
         return 0
 
     def received(self, file_id: str) -> bytes:
-        """What was sent so far of an upload."""
+        """Bytes of an upload that were sent so far."""
         return bytes(self._received.get(file_id, b""))
 
     def get_resumable_byte_count(self, file_id: str) -> int:

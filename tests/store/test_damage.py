@@ -57,7 +57,7 @@ WAYS: dict[str, Callable[[Path], None]] = {
 
 @dataclass(frozen=True)
 class Filled:
-    """What a run has left in a store: a file of every kind."""
+    """A run's files in a store: one of every kind."""
 
     store: LocalStore
     dataset: Manifest
@@ -143,7 +143,7 @@ WITHOUT_TRACE = {"ref", "pin", "publication", "pasted config", "checkpoint manif
 
 
 def run(store: LocalStore, sets: Path) -> Filled:
-    """What a run does; done again it makes what is not there."""
+    """Do the work of a run; a second call makes what is missing."""
     rules = store.add_bytes(b"rules of the repository")
     dataset = finish(store, "dataset", {"text": b"d" * 500}, stage="dataset_train")
     merged = finish(
@@ -253,7 +253,7 @@ OWNERS = {
 
 
 def problems_at(store: LocalStore, path: Path) -> list[Problem]:
-    """What a verification finds about a file, or about the checkpoint set that it is in."""
+    """Problems that a verification finds in a file, or in its checkpoint set."""
     name = path.relative_to(store.root).as_posix()
     return [
         problem
@@ -281,7 +281,7 @@ def test_what_becomes_of_a_step_is_told(filled: Filled) -> None:
     }
     assert told["merged", "its manifest"].startswith("the next run that needs it makes it again")
     assert told["teacher", "model"].endswith("to make it again: translations train en-ru --repair")
-    assert told["merged", "its log"].startswith("nothing is to do")
+    assert told["merged", "its log"].startswith("nothing to do")
     run(filled.store, filled.sets)
     flip(filled.path("output"))
     (problem,) = verify(filled.store).problems
@@ -399,7 +399,7 @@ def test_a_disk_that_fills_up_at_any_moment_of_a_commit(
 
 
 def failure(action: Callable[[], object]) -> str:
-    """What a StoreError says, nothing when there is none."""
+    """Message of a StoreError, nothing when there is none."""
     try:
         action()
     except StoreError as error:

@@ -65,7 +65,7 @@ def test_a_store_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_store_below_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(StoreError, match=r"Not a directory\. A file stands where it needs a folder: choose"):
+    with pytest.raises(StoreError, match=r"Not a directory\. A file is where it needs a folder: choose"):
         LocalStore(tmp_path / "file" / "store").latest(KEY)
 
 

@@ -192,9 +192,9 @@ def end_run(store: LocalStore, run: str) -> None:
 def test_two_collections_at_once_are_refused(local: LocalStore) -> None:
     local.add_bytes(b"x")
     with local.files.locked("gc", alone=True):
-        with pytest.raises(StoreError, match=r"Another.*is at work.*Wait for its end"):
+        with pytest.raises(StoreError, match=r"Another.*is running.*Wait until it ends"):
             collect(local, NOTHING, delete=True)
-        with pytest.raises(StoreError, match="is at work"):
+        with pytest.raises(StoreError, match="is running"):
             verify(local)
         local.write_run("run-1", RunRecord())
         with pytest.raises(StoreError, match="Pin the run when that has ended"):

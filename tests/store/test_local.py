@@ -25,12 +25,12 @@ from translations_assets.store.open import open_store
 
 
 def blob_path(store: LocalStore, blob: Blob) -> Path:
-    """Where the layout puts a blob."""
+    """Path of a blob in the layout."""
     return store.root / "blobs" / blob.digest[:2] / blob.digest
 
 
 def manifest_path(store: LocalStore, generation: int = 1) -> Path:
-    """Where the layout puts the manifest of `KEY`."""
+    """Path of the manifest of `KEY` in the layout."""
     return store.root / "steps" / KEY[:2] / KEY / f"{generation}.json"
 
 

@@ -66,7 +66,7 @@ class Node:
         return sorted(path.name for path in self.folder.glob("blobs/*/*"))
 
     def left(self) -> list[str]:
-        """What downloads have left."""
+        """Leftovers of downloads."""
         return [path.name for path in self.folder.glob("downloads/*")]
 
 
@@ -306,7 +306,7 @@ def start(root: Path, number: int) -> subprocess.Popen[bytes]:
 
 
 def downloads(root: Path) -> int:
-    """How many downloads were begun."""
+    """Number of downloads that were started."""
     path = root / "downloads"
     return len(path.read_text().splitlines()) if path.exists() else 0
 

@@ -45,7 +45,7 @@ class Pair:
 
 
 def fill(base: Store, folder: Path) -> Manifest:
-    """What production has: a finished step, its log, ref and run, a config, and a training half done."""
+    """Fill production's store: a finished step, its log, ref and run, a config, and a training half done."""
     made = finish(base, "merge-corpus", {"corpus": b"text of production"})
     base.append_log(made.key, 1, 1, 0, b"production's log\n")
     publish(base, "run-production", 1.0, made)
@@ -190,7 +190,7 @@ def test_damage_of_production_is_told_and_left_there(tmp_path: Path) -> None:
     before = state(tmp_path / "production")
     store = open_store(str(tmp_path / "own"), str(tmp_path / "production"))
     for use in (store.read_blob, lambda blob: store.place_blob(blob, tmp_path / "placed")):
-        with pytest.raises(DamagedError, match=r"left there, as the store is only read.*--start STAGE"):
+        with pytest.raises(DamagedError, match=r"left there, because the store is read-only.*--start STAGE"):
             use(made.outputs["corpus"])
     assert state(tmp_path / "production") == before
     path = production.manifest_file(made.key, 1)
@@ -219,7 +219,7 @@ def test_both_are_opened_by_one_url(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("own", "base"), [("s", "s"), ("s/own", "s"), ("s", "s/base")])
 def test_one_store_does_not_stand_in_the_other(own: str, base: str, tmp_path: Path) -> None:
     (tmp_path / base).mkdir(parents=True)
-    with pytest.raises(StoreError, match="one stands in the other"):
+    with pytest.raises(StoreError, match="one is inside the other"):
         open_store(str(tmp_path / own), str(tmp_path / base))
 
 

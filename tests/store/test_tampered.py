@@ -125,7 +125,7 @@ def is_given(made: Filled, kind: str, folder: Path, place: bool) -> bool:
 
 
 def keep_house(store: LocalStore) -> list[str]:
-    """What the upkeep says of a store; StoreErrors, too."""
+    """Messages of the maintenance of a store, including StoreErrors."""
     said: list[str] = []
     for act in (
         lambda: said.extend(problem.path for problem in verify(store).problems),
@@ -197,9 +197,9 @@ def test_a_lock_that_is_no_file_is_refused_with_its_name(
         with pytest.raises(StoreError) as caught:
             uses[lock]()
         assert str(path) in str(caught.value)
-        assert "stands in the place of a file there: remove it" in str(caught.value)
+        assert "is there instead of a file: remove it" in str(caught.value)
     if lock == "of a step" and place != "a pipe":
-        with pytest.raises(StoreError, match="in the place of a file there"):
+        with pytest.raises(StoreError, match="is there instead of a file"):
             local.owners.is_owned(KEY, 1)
     assert LocalStore(local.root).read_blob(made.outputs["corpus"]) == b"text"
 

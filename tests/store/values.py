@@ -80,7 +80,7 @@ def publish(store: Store, run: str, time: float, *made: Manifest, stage: str = "
 
 
 def ref(run: str, time: float, space: str = "ann/main", partition: str = "en-ru.big-vocab") -> Ref:
-    """What a run published for `merge_corpus`."""
+    """The ref that a run published for `merge_corpus`."""
     return Ref(
         space=space,
         partition=partition,

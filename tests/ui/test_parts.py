@@ -1,4 +1,4 @@
-"""How the playground cuts texts before browsers' engine: in Node.js, with an engine that writes capitals."""
+"""Cutting of texts before browsers' engine: in Node.js, with an engine that writes capitals."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def exported(quantized: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def required() -> None:
-    """What the page needs to run is there."""
+    """Skip unless the page's requirements are installed."""
     if reason := missing("chromium"):
         pytest.skip(reason)
 

@@ -137,7 +137,7 @@ def test_nothing_else_is_reached(client: TestClient, path: str) -> None:
 def test_no_report_is_no_page_of_dagsters(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    """Whose routes take every path that is left, and answer 200."""
+    """Dagster's routes take every other path, and answer 200."""
     monkeypatch.setattr(reports, "this_project", lambda: SimpleNamespace(store=store))
     dagsters = Route("/{path:path}", lambda _: PlainTextResponse("Dagster's"))
     answer = TestClient(Starlette(routes=[*step_logs.ROUTES, *reports.ROUTES, dagsters])).get(path)

@@ -366,8 +366,8 @@ def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
     write, join = graph.step("write-a").stage, graph.step("join").stage
     remedy = "raise max-hours in the deployment file or, where the steps read parts, split-chunks"
     assert [*found.warnings()] == [
-        f"{write}: 1 step needs up to 26 h, an attempt has 12 h, and the next one begins again; {remedy}",
-        f"{join}: 1 step needs up to 13 h, an attempt has 12 h, and the next one begins again; {remedy}",
+        f"{write}: 1 step needs up to 26 h, an attempt has 12 h, and the next one starts again; {remedy}",
+        f"{join}: 1 step needs up to 13 h, an attempt has 12 h, and the next one starts again; {remedy}",
     ]
     stages = {write: StagePod.model_validate({"max-hours": 30})}
     longer = forecast_plan(

@@ -107,7 +107,7 @@ def student(config: TrainingConfig) -> Graph:
 
 
 def explain_plan(bench: Bench, **overrides: Any) -> tuple[str, ...]:
-    """What differs, with keys of the config overridden, from what the config as it is made."""
+    """Explain the differences that overridden keys of the config make to its earlier results."""
     session = bench.session(student(demo_config()))
     bench.run(session)
     session.results.publish("train")

@@ -1,4 +1,4 @@
-"""What --provenance tells of an artifact is enough to repeat it: here by running the lines that it prints."""
+"""The output of --provenance is enough to repeat an artifact: here by running the lines that it prints."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Read every file of the store and re-hash contents; damaged files are put aside in quarantine/.
+    """Read every file of the store and re-hash contents; damaged files are moved to quarantine/.
 
     Names each damaged, missing or strange file with the steps that it belongs to and what becomes of them.
     Exits with 1 when there is one.
@@ -227,7 +227,7 @@ def _print_verified(verified: Verified, root: str, sample: str) -> None:
     from rich.filesize import decimal
 
     for problem in verified.problems:
-        aside = "; put aside in quarantine/" if problem.aside else ""
+        aside = "; moved to quarantine/" if problem.aside else ""
         typer.echo(f"{problem.kind:8} {problem.path}: {problem.reason}{aside}")
         for owner in problem.owners[:_OWNERS]:
             where = ", ".join(filter(None, (owner.stage, owner.partition)))

@@ -38,7 +38,7 @@ def checks(
     every: Annotated[bool, typer.Option("--all", help="Also list the gates that pass.")] = False,
     json: Json = False,
 ) -> None:
-    """Judge the quality gates; exit 1 when one of level `error` fails, or has no result.
+    """Judge the quality gates; exit 1 when one of level `error` fails, or any has no result.
 
     The gates read the numbers that steps have computed, and name the command that makes missing ones.
     """

@@ -1,4 +1,4 @@
-"""The list of all commands, by what people want to do, and the examples of their help."""
+"""The list of all commands, by task, and the examples of their help."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConfigCommands(LazyGroup):
             ),
             Entry(
                 "generate",
-                "Write a config for a language pair from what there is to train on, or from files",
+                "Write a config for a language pair, from available datasets or from your files",
                 "config:generate",
                 (
                     "config generate en lt --name spring",
@@ -54,25 +54,25 @@ class CacheCommands(LazyGroup):
         "Commands": (
             Entry(
                 "gc",
-                "Count what could be freed, and free it",
+                "Count the space that could be freed, and free it",
                 "cache:gc",
                 ("cache gc --keep-days 30", "cache gc --delete"),
             ),
             Entry(
                 "du",
-                "List what partitions and variants take",
+                "List the space that partitions and variants take",
                 "cache_usage:du",
                 ("cache du",),
             ),
             Entry(
                 "forget",
-                "Let go of a partition's, or a variant's, results",
+                "Forget the results of a partition or a variant",
                 "cache_usage:forget",
                 ("cache forget en-ru@3f2a1b0c9d8e --yes",),
             ),
             Entry(
                 "verify",
-                "Read everything again and name what is damaged",
+                "Read everything again and name damaged files",
                 "cache:verify",
                 ("cache verify", "cache verify --sample 10%"),
             ),
@@ -82,7 +82,9 @@ class CacheCommands(LazyGroup):
                 "cache:pin",
                 ('cache pin 1a2b3c4d --reason "production 2026-11"',),
             ),
-            Entry("unpin", "Let it be collected again", "cache:unpin", ("cache unpin 1a2b3c4d",)),
+            Entry(
+                "unpin", "Let a run's results be collected again", "cache:unpin", ("cache unpin 1a2b3c4d",)
+            ),
             Entry("pins", "List the pinned runs", "cache:list_pins", ("cache pins",)),
             Entry(
                 "accept",
@@ -116,7 +118,7 @@ class Commands(LazyGroup):
     """All commands."""
 
     panels = {
-        "What would run, and why": (
+        "Plans": (
             Entry(
                 "plan",
                 "The steps that would run, and their cost; without a name, for every training config",
@@ -172,7 +174,7 @@ class Commands(LazyGroup):
                 ("logs en-ru train-student-en-ru", "logs -f 1a2b3c4d train-student-en-ru"),
             ),
             Entry("cancel", "End a run", "runs_train:cancel", ("cancel 1a2b3c4d", "cancel en-ru")),
-            Entry("rerun", "Repeat what failed in a run", "runs_train:rerun", ("rerun 1a2b3c4d",)),
+            Entry("rerun", "Repeat the failed steps of a run", "runs_train:rerun", ("rerun 1a2b3c4d",)),
             Entry(
                 "shell",
                 "A step's work folder, and its command",
@@ -180,7 +182,7 @@ class Commands(LazyGroup):
                 ("shell en-ru train-student-en-ru", "shell en-ru train-student-en-ru --command ./run.sh"),
             ),
         ),
-        "What was made": (
+        "Results": (
             Entry(
                 "results",
                 "The scores of every model",
@@ -261,12 +263,12 @@ class Commands(LazyGroup):
             ),
             Entry(
                 "init",
-                "Make a project of one's own: an example, a deployment file, Dagster's settings",
+                "Create a project of your own: an example, a deployment file, Dagster's settings",
                 "init:init",
                 ("init models",),
             ),
         ),
-        "The store": (
+        "Store": (
             Entry(
                 "cache",
                 "Verify it, free space, pin runs, accept changes of code",

@@ -77,7 +77,7 @@ def generate(
     ] = None,
     files: Annotated[
         Pair,
-        typer.Option(metavar=TWO, help="Files of one's own to train on, a sentence a line, and no search."),
+        typer.Option(metavar=TWO, help="Your files to train on, a sentence a line; nothing is searched."),
     ] = None,
     dev: Annotated[
         Pair, typer.Option(metavar=TWO, help="Files of a dev set; else it is taken from --files.")
@@ -99,7 +99,7 @@ def generate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a training config for a language pair, from a search for datasets or from files of one's own.
+    """Write a training config for a language pair, from a search for datasets or from your files.
 
     It searches OPUS, mtdata, sacreBLEU, Hugging Face, HPLT and the News Crawl. Comments in the file give
     sizes and licences, and the datasets left out, with reasons. Read it before training.

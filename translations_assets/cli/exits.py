@@ -13,7 +13,7 @@ BROKEN_PIPE = 141
 MEANINGS: Mapping[int, str] = {
     DONE: "done",
     FAILED: "failed: an error, a failed run, a failed gate, a missing result, or `no` to a question",
-    USAGE: "the command was not understood: an unknown option, a missing argument",
-    CANCELLED: "cancelled: with Ctrl-C, or by somebody else",
-    BROKEN_PIPE: "the reader of the output has ended, as in `translations plan en-ru | head -1`",
+    USAGE: "invalid command: an unknown option, a missing argument",
+    CANCELLED: "cancelled with Ctrl-C, or by somebody else",
+    BROKEN_PIPE: "the reader of the output has exited, as in `translations plan en-ru | head -1`",
 }

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 _HEAD = """# Commands
 
 Made from the code by `python -m translations_assets.cli.reference`; do not edit.
-[command-line.md](command-line.md) covers what all commands share: completion of names, output streams,
-colours. Every command also has `--help`, `-h`, `--quiet` and `-q`.
 
-The form of `--json` output is written like this: `{steps: [{label, key}]}` is an object with a list of
-objects. A name in `<>` stands for any name; one in parentheses may be missing, and any value may be `null`.
-`train`, `rerun` and `cache accept` need `--yes` with it, and print nothing else.
+[The command line](command-line.md) describes completion, output streams and colours of all commands. Every
+command also has `--help`, `-h`, `--quiet` and `-q`.
+
+The form of `--json` output is described like this: `{steps: [{label, key}]}` is an object with a list of
+objects. A name in `<>` stands for any name. A name in parentheses may be missing, and any value may be
+`null`. With `--json`, `train`, `rerun` and `cache accept` need `--yes`, and print nothing else.
 
 ## Exit codes
 
@@ -36,7 +37,7 @@ objects. A name in `<>` stands for any name; one in parentheses may be missing, 
 def reference() -> str:
     """The page, in Markdown."""
     codes = "".join(f"| {code} | {_cell(meaning)} |\n" for code, meaning in exits.MEANINGS.items())
-    ends = "\n`translate` and `shell` exit with the code of the program that they start.\n"
+    ends = "\n`translate` and `shell` exit with the exit code of the program that they start.\n"
     return _HEAD + codes + ends + "".join(_of_group(Commands, PROGRAM))
 
 

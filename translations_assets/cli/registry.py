@@ -27,7 +27,7 @@ def build(
 ) -> None:
     """Make a static site, and a database, of all models in the store, and a report of each run.
 
-    All is made anew from the store, but for reports that would be the same; what is gone is removed.
+    The site is made again from the store, except for unchanged reports. Removed results disappear from it.
     """
     from translations_assets.registry.database import reports_in, write
     from translations_assets.registry.read import ReadOnce, StoreReader

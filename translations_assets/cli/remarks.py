@@ -50,9 +50,9 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
 def print_remark(remark: Remark | None) -> None:
     """Print what is to be said of a step, if there is anything."""
     if remark and remark.made_by:
-        typer.echo(f"    {remark.label}: {remark.made_by} makes it already, and will be waited for")
+        typer.echo(f"    {remark.label}: {remark.made_by} is already making it; this run will wait for it")
     if remark and remark.goes_on_from:
-        typer.echo(f"    {remark.label} goes on from {remark.goes_on_from}")
+        typer.echo(f"    {remark.label} continues from {remark.goes_on_from}")
     if remark and remark.epochs:
         typer.echo(f"    {remark.label}: {remark.epochs}")
 

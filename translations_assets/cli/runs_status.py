@@ -279,7 +279,7 @@ def _notes(row: Row) -> Iterator[str]:
     if row["why"]:
         yield f"    {row['label']}: {row['why']}"
     if row["goes_on_from"]:
-        yield f"    {row['label']} goes on from {row['goes_on_from']}"
+        yield f"    {row['label']} continues from {row['goes_on_from']}"
 
 
 def _count(rows: list[Row], width: int = 0) -> str:

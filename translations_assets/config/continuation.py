@@ -44,7 +44,9 @@ class ContinuedTeacher(Section):
     """Teachers of an earlier run."""
 
     urls: NotEmpty[Texts] = Field(description="a folder's URL for each teacher")
-    mode: ContinuationMode = Field(description="take the models, train them on, or begin with their weights")
+    mode: ContinuationMode = Field(
+        description="use the models, continue their training, or start from their weights"
+    )
     type: Literal["default", "opusmt"] = default("default", "who made the models")
 
 
@@ -52,7 +54,9 @@ class ContinuedBackwards(Section):
     """The backwards model of an earlier run."""
 
     url: str = Field(description="a folder's URL")
-    mode: ContinuationMode = Field(description="take the model, train it on, or begin with its weights")
+    mode: ContinuationMode = Field(
+        description="use the model, continue its training, or start from its weights"
+    )
     type: Literal["default", "opusmt"] = default("default", "who made the model")
 
 

@@ -39,7 +39,7 @@ Digest: TypeAlias = Annotated[
 class Comet(Section):
     """COMET's model, in Marian's form."""
 
-    name: str = Field(description="what the model is called, such as `wmt22-comet-da`; part of the signature")
+    name: str = Field(description="name of the model, such as `wmt22-comet-da`; part of the signature")
     url: str = Field(description="URL of its weights in Marian's form, `.npz` or `.bin`")
     sha256: Digest = Field(description="their SHA-256")
     vocab_url: str = Field(description="URL of its SentencePiece vocabulary")

@@ -33,7 +33,7 @@ class ComparedModel(Section):
     """A model that the exported student is compared with."""
 
     name: ModelName = Field(description="its name in results")
-    form: Literal["firefox", "marian", "ctranslate2"] = Field(description="whose engine reads it")
+    form: Literal["firefox", "marian", "ctranslate2"] = Field(description="engine that reads it")
     url: str = Field(description="URL of its folder")
 
 

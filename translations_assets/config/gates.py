@@ -50,30 +50,32 @@ class HeldOutNear(GateSection):
     """Few lines of dev and test sets have near-duplicates in training text."""
 
     max_share: Share = default(
-        0.02, "share of dev and test lines of five words or more that nearly are training lines"
+        0.02, "share of dev and test lines of five words or more that are nearly training lines"
     )
 
 
 class LanguageGate(GateSection):
     """Training text is in its language."""
 
-    max_share: Share = default(0.1, "share of lines that the identifier takes for another language")
+    max_share: Share = default(0.1, "share of lines identified as another language")
 
 
 class IdentificationGate(GateSection):
     """Identification drops few lines that are written in the script of their language."""
 
-    max_share: Share = default(0.005, "share of such lines that are dropped, in a script of few languages")
-    max_share_shared: Share = default(
-        0.05, "the same in Latin, Cyrillic, Arabic and Devanagari, which many languages are written in"
+    max_share: Share = default(
+        0.005, "share of decidable lines that are dropped, in a script of few languages"
     )
-    min_lines: Count = default(1000, "such lines that a side of a dataset must have to be judged")
+    max_share_shared: Share = default(
+        0.05, "the same in Latin, Cyrillic, Arabic and Devanagari, which many languages share"
+    )
+    min_lines: Count = default(1000, "decidable lines that a side of a dataset needs to be judged")
 
 
 class Agreement(StrictGateSection):
     """The lines of a dataset's sides belong together."""
 
-    max_share: Share = default(0.1, "share of the places looked at where they do not")
+    max_share: Share = default(0.1, "share of the windows in which targets do not fit their sources")
 
 
 class Sides(StrictGateSection):
@@ -88,9 +90,9 @@ class HalfTranslated(GateSection):
     max_copied: Share = default(0.25, "share of sentences whose translation is the same text")
     max_partly: Share = default(0.4, "share of sentences with four tenths of their words in the translation")
     max_spread: float = default(
-        1.6, "letters of a translation for one of its source, in the upper quartile by the lower one", ge=1
+        1.6, "ratio of letters, translation to source: upper quartile divided by the lower one", ge=1
     )
-    max_factor: float = default(1.5, "the same in the median, at most; or 1 by it, at least", ge=1)
+    max_factor: float = default(1.5, "median of that ratio, at most; its inverse is the minimum", ge=1)
 
 
 class Dropped(GateSection):
@@ -98,20 +100,22 @@ class Dropped(GateSection):
 
     max_share: Share = default(0.4, "share of lines that are dropped")
     max_above: Share = default(
-        0.25, "how much more that may be than of the other datasets of its provider, of which there are three"
+        0.25, "how much higher it may be than for the provider's other datasets, if there are three"
     )
 
 
 class Duplicates(GateSection):
     """Training text does not repeat itself."""
 
-    max_share: Share = default(0.1, "share of lines whose letters an earlier line has")
+    max_share: Share = default(0.1, "share of lines with the same letters as an earlier line")
 
 
 class LengthRatio(GateSection):
     """The sides of pairs have comparable lengths."""
 
-    max_share: Share = default(0.02, "share of pairs whose length ratio is over three times off the median")
+    max_share: Share = default(
+        0.02, "share of pairs whose length ratio is more than three times above or below the median"
+    )
 
 
 class EmptyLines(StrictGateSection):
@@ -123,23 +127,23 @@ class EmptyLines(StrictGateSection):
 class Vocabulary(GateSection):
     """The vocabularies cover the corpus and the dev and test sets."""
 
-    min_coverage: Share = default(0.99, "share of characters that pieces hold without single bytes")
+    min_coverage: Share = default(0.99, "share of characters covered by pieces other than single bytes")
     max_unknown: Share = default(0.001, "share of unknown pieces")
-    max_letter_in_bytes: Count = default(4, "times that bytes spell one letter of the alphabet, in a text")
+    max_letter_in_bytes: Count = default(4, "how often bytes may spell one letter of the alphabet, in a text")
 
 
 class VocabularyCase(GateSection):
     """Words in upper and title case are pieces too, where training puts lines in these."""
 
-    max_upper: Amount = default(1.5, "times as many pieces of a word in upper case as it has in the dev set")
+    max_upper: Amount = default(1.5, "pieces of a word in upper case, relative to the word in the dev set")
     max_title: Amount = default(1.5, "the same in title case")
-    max_pieces: Amount = default(4.0, "pieces of a word in these cases, however many it has in the dev set")
+    max_pieces: Amount = default(4.0, "pieces of a word in these cases, whatever it has in the dev set")
 
 
 class AlignmentIndices(StrictGateSection):
     """Alignments are links between words that there are."""
 
-    max_wrong: Count = default(0, "links that are none, or point beyond the end of a line")
+    max_wrong: Count = default(0, "links that are malformed, or point beyond the end of a line")
 
 
 class AlignmentLinks(GateSection):
@@ -154,7 +158,7 @@ class TrainingCollapse(StrictGateSection):
     """Every trained model has learned to translate, and has not unlearned it again."""
 
     min_chrf: Score = default(15.0, "the best chrF on the validation set, at least")
-    max_fall: Share = default(0.5, "how much of its best chrF a model may have lost at the last validation")
+    max_fall: Share = default(0.5, "loss from the best chrF at the last validation, at most")
     max_rise: Amount = default(
         1.0,
         "how far the last cross-entropy may be above the best, in nats a word; 1 is 2.7 times its perplexity",
@@ -168,7 +172,7 @@ class TrainingCurve(GateSection):
     max_entropy_gap: Amount = default(
         0.5, "how far above its best cross-entropy may be where chrF is best, in nats a word"
     )
-    min_epochs: Amount = default(1.0, "how often a training has seen its text, at least; not of finetuning")
+    min_epochs: Amount = default(1.0, "epochs of a training, at least; not of finetuning")
 
 
 class TeacherFloor(StrictGateSection):

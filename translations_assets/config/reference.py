@@ -26,11 +26,13 @@ _HEAD = """# Keys of a training config
 
 Made from the schema by `python -m translations_assets.config.reference`; do not edit.
 
-A config needs `experiment.name`, `experiment.src`, `experiment.trg` and the datasets; every other key has the
-default of production, but for `dev-max-sentences` (in production 8000). In `marian-args` the defaults hold
-option by option, but a `training-student` that is given takes the place of its default. Keys marked † are
-understood and checked, but have no effect in this version. [configs.md](configs.md) says how configs are
-checked, how to continue from earlier runs, what becomes of old spellings, and how editors complete keys.
+A config needs `experiment.name`, `experiment.src`, `experiment.trg` and the datasets. Every other key has the
+default of production, except `dev-max-sentences` (8000 in production). In `marian-args`, your options
+override the defaults one by one, but a `training-student` of your own replaces the whole default. Keys marked
+† are accepted and checked, but have no effect in this version.
+
+[Training configs](configs.md) describes checks, continuation of earlier runs, old spellings and completion in
+editors.
 
 | key | allowed | default | meaning |
 |---|---|---|---|

@@ -157,7 +157,7 @@ class Merging(Section):
     """Merging of datasets into one text for training."""
 
     near_duplicates: bool = default(
-        False, "lines that differ in case, punctuation and white space alone count as the same"
+        False, "treat lines that differ only in case, punctuation and white space as equal"
     )
     dataset_weights: DatasetWeights = default({}, "shares of datasets in a text that a limit cuts")
 
@@ -166,7 +166,7 @@ class MonoLimits(Section):
     """Limits on the number of sentences of monolingual text."""
 
     total: Sentences = default(100_000_000, "in the merged corpus")
-    per_dataset: Sentences = default(70_000_000, "of each dataset, so that no dataset drowns others")
+    per_dataset: Sentences = default(70_000_000, "of each dataset, so that none dominates")
 
 
 class DocumentScores(Section):
@@ -189,9 +189,9 @@ class Modifiers(Section):
     What is left out is as in the curricula (pipeline/train/configs/curriculum).
     """
 
-    upper_case: Threshold | None = default(None, "put in upper case; none: as in the curriculum")
-    title_case: Threshold | None = default(None, "put in title case; none: as in the curriculum")
-    typos: Threshold | None = default(None, "given typing errors; none: as in the curriculum")
+    upper_case: Threshold | None = default(None, "share of lines in upper case; none: as in the curriculum")
+    title_case: Threshold | None = default(None, "share of lines in title case; none: as in the curriculum")
+    typos: Threshold | None = default(None, "share of lines with typing errors; none: as in the curriculum")
 
 
 class Experiment(Section):
@@ -208,7 +208,7 @@ class Experiment(Section):
     )
     language_identification: Identification = default(
         "auto",
-        "what identifies languages: HeLI-OTS, offline, but GlotLID (1.7 GB) for those that it has together "
+        "language identifier: HeLI-OTS, offline, with GlotLID (1.7 GB) for languages that it cannot separate "
         "or lacks; one for all; or upstream's models (`fasttext`)",
     )
     archive_corpora: bool = default(True, "archive the aligned corpora")
@@ -232,19 +232,19 @@ class Experiment(Section):
     teacher_mode: Literal["one-stage", "two-stage"] = default(
         "two-stage", "mix back-translations in throughout, or finetune on the corpus alone"
     )
-    teacher_decoder: Literal["marian", "ctranslate2"] = default("marian", "what teachers decode with")
+    teacher_decoder: Literal["marian", "ctranslate2"] = default("marian", "decoder of the teachers")
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
     )
     shortlist: Literal["lexical", "none"] = default(
-        "lexical", "what the student decodes through: a lexical shortlist, or none, as newer engines can"
+        "lexical", "shortlist of the student: lexical, or none, which newer engines support"
     )
     shortlist_best: int = default(50, "target pieces that a source piece allows", ge=1, le=200)
     shortlist_frequent: int = default(
         50, "frequent target pieces that are always allowed, besides all symbols and bytes", ge=0
     )
     export_intgemm8: bool = default(
-        False, "export `model.*.intgemm8.bin` as well, for engines that find multipliers themselves"
+        False, "export `model.*.intgemm8.bin` as well, for engines that compute multipliers themselves"
     )
 
 
@@ -313,13 +313,13 @@ class Taskcluster(Section):
 
     split_chunks: int = default(
         20,
-        "parts that a text is translated, scored and aligned in; one for two million lines is plenty",
+        "parts in which a text is translated, scored and aligned; one for two million lines is enough",
         ge=1,
         le=1000,
     )
-    upload_bucket: Literal["development", "production"] = default("production", "where artifacts go")
+    upload_bucket: Literal["development", "production"] = default("production", "bucket for artifacts")
     worker_classes: Mapping[WorkerKind, Literal["gcp-spot", "gcp-standard"]] = default(
-        {}, "kinds of machines, by stage or `default`; where none is named, the deployment's"
+        {}, "worker classes, by stage or `default`; otherwise the deployment's"
     )
 
     def machine(self, stage: str) -> str:

@@ -129,7 +129,9 @@ class Attempt:
         try:
             return inside(self._folder.inputs, path)
         except ValueError as error:
-            raise StoreError(f"An input of {self._job.label} cannot be placed: {error}.") from error
+            raise StoreError(
+                f"An input of {self._job.label} cannot be put into the work folder: {error}."
+            ) from error
 
     def _run_script(self) -> _Ended:
         job, request = self._job, self._request
@@ -231,7 +233,7 @@ class Attempt:
     def _judge(self, ended: _Ended) -> Outcome | None:
         """Return the outcome of an end other than success; None for success."""
         if ended.stopped:  # whatever its exit code: Marian ends with 0 when it is told to stop
-            outcome = self._outcome("temporary", f"ended before it was done: {ended.stopped}")
+            outcome = self._outcome("temporary", f"stopped before its end: {ended.stopped}")
             return replace(outcome, unreachable=bool(self._control.lease_lost) and ended.missed_store)
         if ended.code == 0:
             return None

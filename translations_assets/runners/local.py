@@ -89,7 +89,7 @@ class LocalRunner:
             raise TemporaryError(
                 f"This machine cannot start a worker: {error}. State folder: {self._state}"
             ) from error
-        return Outcome("cancelled", message="cancelled before it began")
+        return Outcome("cancelled", message="cancelled before it started")
 
     def _acquire(self, submission: Submission, claim: Claim) -> Work[bool]:
         """Wait until all slots are held; False when cancelled before, or once another worker owns the step.
@@ -281,4 +281,4 @@ class WorkerProcess:
         tail = self._errors.read().decode(errors="replace")[-4096:]
         if code < 0:
             return Outcome("temporary", message=f"the worker was killed (signal {-code})", log_tail=tail)
-        return Outcome("failed", message=f"the worker did not work (exit code {code})", log_tail=tail)
+        return Outcome("failed", message=f"the worker failed (exit code {code})", log_tail=tail)

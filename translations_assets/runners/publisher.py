@@ -221,7 +221,7 @@ class CheckpointWatch:
         self._folder, self._store, self._job, self._log = folder, store, job, log
         self._known = set(store.place_checkpoints(job.key, job.generation, folder))
         if self._known:
-            log.note(f"goes on from checkpoint sets {', '.join(sorted(self._known))}")
+            log.note(f"continues from checkpoint sets {', '.join(sorted(self._known))}")
 
     def commit_new(self) -> None:
         """Commit each new set, oldest first; a set has its final name once it is complete."""

@@ -82,7 +82,7 @@ def sweep(root: Path) -> None:
     Raises StoreError when a symbolic link stands in for the root: what is behind it is not to be removed.
     """
     if root.is_symlink():
-        raise StoreError(f"{root} is a symbolic link, and work folders are made in no such place. Remove it.")
+        raise StoreError(f"{root} is a symbolic link. No work folders are created behind links: remove it.")
     with suppress(FileNotFoundError):
         for name in filter(_NAME.fullmatch, {name.removesuffix(".lock") for name in os.listdir(root)}):
             with suppress(OSError):  # another user's, who looks after it; a link in the place of a lock

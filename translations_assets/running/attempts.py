@@ -73,7 +73,7 @@ class Attempts:
     def run(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
         """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
-            return Outcome("cancelled", message="cancelled before it began")
+            return Outcome("cancelled", message="cancelled before it started")
         try:
             return (yield from self._attempts(missing, wake))
         except Cancelled as error:
@@ -151,7 +151,7 @@ class Attempts:
         """Return the outcome of an attempt that the budget does not let begin, or go on."""
         self.unpaid.add(step)
         again = f"translations rerun {self.session.run[:8]}"
-        message = f"{refusal}. What is made is kept. To go on, with as much again: {again}"
+        message = f"{refusal}. Finished results are kept. To continue with the same budget again: {again}"
         return Outcome("failed", message=message)
 
     def _reach(self, step: Step, begin: Callable[[], Work[T]]) -> Work[T]:

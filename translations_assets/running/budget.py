@@ -48,13 +48,13 @@ class Budget:
                 return f"the run's budget of {self._shown(self.limit)} is spent: {self._shown(self.spent)}"
             if not expected and total >= self.limit:
                 return (
-                    f"nothing of the run's budget of {self._shown(self.limit)} is left for it: "
-                    f"{self._shown(self.spent)} are spent, what runs takes {self._shown(running)}"
+                    f"the run's budget of {self._shown(self.limit)} leaves nothing for it: "
+                    f"{self._shown(self.spent)} are spent, and running steps take {self._shown(running)}"
                 )
             if expected and total > self.limit:
                 return (
-                    f"with it the run would have cost about {self._shown(total)}, and its budget is "
-                    f"{self._shown(self.limit)}: {self._shown(self.spent)} are spent, it takes "
+                    f"it would raise the run's cost to about {self._shown(total)}, above the budget of "
+                    f"{self._shown(self.limit)}: {self._shown(self.spent)} are spent, and it takes "
                     f"{self._shown(expected)}"
                 )
             self._running[step] = None
@@ -86,7 +86,7 @@ class Budget:
             if total <= self.limit:
                 return {}
             return {
-                step: f"it has taken {self._shown(money)}, which is more than the run's budget of "
+                step: f"it has cost {self._shown(money)}, more than the run's budget of "
                 f"{self._shown(self.limit)} leaves for it"
                 for step, money in taken.items()
                 if money > self._left[step]

@@ -220,22 +220,20 @@ class _Execution:
             self._failed(step, self._lost(step, "; ".join(found.reasons)), is_lost=True)
             return None
         if found.status == "lost":
-            warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is whole."
+            warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is intact."
             self.session.results.warnings.append(warning)
         self._note(step, found.manifest, cached=True)
         return None
 
     def _lost(self, step: Step, reason: str) -> str:
         return (
-            f"{step.label} is lost: {reason}. It cannot be repeated byte by byte. To make it again, with all "
-            f"that follows from it: translations train {self.session.partition} --repair"
+            f"{step.label} is lost: {reason}. It cannot be repeated byte by byte. To make it again, with "
+            f"everything made from it: translations train {self.session.partition} --repair"
         )
 
     def _overdrawn(self, step: Step, words: str) -> None:
         run = self.session.run[:8]
-        message = (
-            f"{words}. To end the run: translations cancel {run}. --hard-budget ends such steps by itself"
-        )
+        message = f"{words}. To stop the run: translations cancel {run}. --hard-budget stops such steps"
         self._emit(StepEvent(step, events.Notice(f"{message}.")))
 
     def _explained(self, step: Step, reason: str) -> None:

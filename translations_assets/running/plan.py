@@ -138,5 +138,5 @@ class _Planning:
             if planned.status != "lost" or planned.manifest is None:
                 continue
             if made and all(self.planned[reader].status == "cached" for reader in made):
-                reasons = (*planned.reasons, "left alone: everything made from it is whole")
+                reasons = (*planned.reasons, "left alone: everything made from it is intact")
                 self.planned[step] = replace(planned, status="cached", reasons=reasons)

@@ -52,9 +52,7 @@ def previous_results(
     are missing is looked up by its key, as without a previous run.
     """
     if not repeat:
-        raise TranslationsError(
-            "A previous run's results stand for the stages before a stage to start at: add --start STAGE."
-        )
+        raise TranslationsError("A previous run replaces the stages before a start stage: add --start STAGE.")
     record = store.read_run(run)
     if record is None:
         raise TranslationsError(f"The store has no run {run}. To list the runs: translations status")

@@ -22,7 +22,7 @@ from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.step_state import StepState
 
-DAMAGED = "its manifest was damaged and is put aside in quarantine/"
+DAMAGED = "its manifest was damaged and was moved to quarantine/"
 RUNS = 20  # newest runs whose records are read
 
 

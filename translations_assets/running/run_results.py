@@ -130,7 +130,8 @@ class RunResults:
             self._results.update(results)
         self.warnings.append(
             f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
-            f"using what run {refs[0].run} made. To renew it: {request.command('train', '--target', stage)}"
+            f"using the results of run {refs[0].run}. To renew them: "
+            f"{request.command('train', '--target', stage)}"
         )
 
     def _refs(self, stage: str) -> list[Ref]:
@@ -153,7 +154,7 @@ class RunResults:
         ]
         if lacking:
             raise UpstreamMissing(
-                f"{step.label} is out of date, and what run {ref.run} made of it has no "
+                f"{step.label} is out of date, and its result of run {ref.run} lacks "
                 f"{', '.join(lacking)}. Make it again: "
                 f"{self._request.command('train', '--target', step.stage)}"
             )

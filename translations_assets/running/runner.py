@@ -15,7 +15,7 @@ from translations_assets.running.saves import newest_save
 from translations_assets.running.tasks import Wake, Work, pause
 
 TELL_SECONDS = 30.0  # between two looks at whose worker is waited for
-LEFT = "waits for a worker that makes it already; the run that began it has ended"
+LEFT = "waits for a worker that is already making it; the run that started it has ended"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def _for_whom(submission: Submission) -> str:
     step, store = submission.job.step, submission.store
     run = begun_by_runs(store, submission.job.provenance.run).get(step)
     saved = newest_save(store, *step) if submission.job.resumable else ""
-    who = f"waits for {run}, which makes it already" if run else LEFT
+    who = f"waits for {run}, which is already making it" if run else LEFT
     return f"{who}; it has saved {saved}" if saved else who
 
 

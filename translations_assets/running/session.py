@@ -99,7 +99,7 @@ class Session(RunRequest):
             self.record.write()
             self.store.owners.disown(results)
         except TranslationsError as error:
-            _log.warning("the run's end cannot be written down: %s", error)
+            _log.warning("the run's end cannot be recorded: %s", error)
 
     def _record_now(self) -> RunRecord:
         """The run's record as it is now."""

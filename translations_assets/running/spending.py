@@ -50,7 +50,7 @@ class Spending:
                     ended = True
             elif step not in self._told and not self._budget.is_hard:
                 self._told.add(step)
-                self._tell(step, f"{words}. It goes on, for {self._budget.an_hour(step)}")
+                self._tell(step, f"{words}. It continues, at {self._budget.an_hour(step)}")
         return ended
 
     def _pass_on(self) -> None:

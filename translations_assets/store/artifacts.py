@@ -65,8 +65,8 @@ class Artifacts(Generic[P]):
         path = self.blob_file(blob.digest)
         if blob.size > MOST_IN_MEMORY:
             raise StoreError(
-                f"In the store {self.files} something names contents {blob.digest} of {blob.size} bytes, too "
-                "many for what is read at once. To find it: translations cache verify"
+                f"The store {self.files} refers to contents {blob.digest} of {blob.size} bytes, too many to "
+                "be read at once. To find the reference: translations cache verify"
             )
         data = self.files.read(path)
         if data is None:
@@ -100,8 +100,8 @@ class Artifacts(Generic[P]):
             if create(self.blob_file(blob.digest)):
                 return
         raise StoreError(
-            f"The store {self.files} does not keep what is written: {blob.digest} is damaged or gone "
-            "right after it was stored. Check its disk or bucket, then run again."
+            f"The store {self.files} loses written files: {blob.digest} is damaged or gone right after "
+            "it was stored. Check its disk or bucket, then run again."
         )
 
     def _found(self, blob: Blob) -> bool:
@@ -182,9 +182,7 @@ class Artifacts(Generic[P]):
                 return manifest
             if earlier := self.generation(manifest.key, manifest.generation):
                 return earlier
-        raise StoreError(
-            f"The store {self.files} does not keep what is written to {path}. Check its disk or bucket."
-        )
+        raise StoreError(f"The store {self.files} loses files written to {path}. Check its disk or bucket.")
 
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, each generation of each step, by key."""

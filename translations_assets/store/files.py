@@ -222,16 +222,14 @@ class Files:
     def _check_own(self, path: Path | str) -> None:
         """Raise StoreError when a path leads out of the store: files there are not ours."""
         if link := first_link(self.root, os.path.dirname(path)):
-            raise StoreError(
-                f"The store {self.root} touches nothing behind {link}, which is a symbolic link. Remove it."
-            )
+            raise StoreError(f"The store {self.root} does not follow the symbolic link {link}. Remove it.")
 
     def check(self) -> None:
         """Raise StoreUnreachable when the store that was there is missing, as where a disk is not mounted."""
         if self._marked and not os.path.exists(self._mark) and not os.path.exists(f"{self.root}/blobs"):
             raise StoreUnreachable(
-                f"The store {self.root} cannot be reached: its contents were there, and nothing is. Is the "
-                "disk mounted, is the server up? (If the store was removed on purpose, start again.)"
+                f"The store {self.root} cannot be reached: its contents have disappeared. Is the disk "
+                "mounted, is the server up? (If you removed the store on purpose, start again.)"
             )
 
     def damaged_mark(self) -> Path | None:
@@ -291,7 +289,7 @@ class Files:
         """Move a damaged file to `quarantine/` with the reason next to it; nothing when it does not exist."""
         if self.read_only:
             return
-        with self.store_errors("put aside the damaged", path):
+        with self.store_errors("move aside the damaged", path):
             self._check_own(path)
             name, note = quarantined(path.relative_to(self.root), reason)
             target = self.root / "quarantine" / name
@@ -386,11 +384,11 @@ def _explain(root: Path, doing: str, error: OSError) -> str:
     if root.exists() and not root.is_dir():
         return f"{problem} The store must be a folder, and this is a file: choose another path."
     if error.errno in _NO_FILE:
-        return f"{problem} A link, a folder or a pipe stands in the place of a file there: remove it."
+        return f"{problem} A link, a folder or a pipe is there instead of a file: remove it."
     if error.errno == errno.ENOTDIR:
-        return f"{problem} A file stands where it needs a folder: choose another path."
+        return f"{problem} A file is where it needs a folder: choose another path."
     if error.errno in _FULL:
-        return f"{problem} What is stored is whole. Free some space, then run again."
+        return f"{problem} Stored files are intact. Free some space, then run again."
     if error.errno in _FORBIDDEN:
         return (
             f"{problem} Check owner and mode of the folder and its disk, or choose another store. How users "

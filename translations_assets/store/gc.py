@@ -92,8 +92,8 @@ def collect(store: DurableStore[P], rules: Rules, *, delete: bool) -> Collected:
         with store.files.reserved(GC_LOCK, alone=True) as alone:
             if not alone:
                 raise StoreError(
-                    "Another `translations cache gc`, `verify` or `pin` is at work on the store "
-                    f"{store}. Wait for its end."
+                    "Another `translations cache gc`, `verify` or `pin` is running on the store "
+                    f"{store}. Wait until it ends."
                 )
             return collection.run()
 
@@ -160,8 +160,8 @@ class _Collection(Generic[P]):
             raise StoreError(
                 f"{damaged[0].relative_to(self.store.root)} in the store {self.store} is damaged"
                 + (f", as are {len(damaged) - 1} more records" if damaged[1:] else "")
-                + ": what it keeps is not known, so nothing was removed. To put aside what is damaged: "
-                "translations cache verify"
+                + ": the results that it keeps are unknown, so nothing was removed. To move damaged files to "
+                "quarantine: translations cache verify"
             )
 
     def _read_roots(self) -> _Roots[P]:
@@ -198,8 +198,8 @@ class _Collection(Generic[P]):
                 self.retired[key, number] = self.files.modified(path) / 1e9
         if damaged:
             raise StoreError(
-                f"{damaged} manifests in the store {self.store} are damaged and were put aside in "
-                "quarantine/; nothing was removed. To see what is damaged: translations cache verify"
+                f"{damaged} manifests in the store {self.store} are damaged and were moved to "
+                "quarantine/; nothing was removed. To list the damage: translations cache verify"
             )
 
     def _keep(self, name: Id, manifest: _Facts) -> None:

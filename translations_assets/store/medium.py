@@ -174,7 +174,7 @@ def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:
 
 def aside(files: Medium[P]) -> str:
     """Return the treatment of a damaged file, in words for people."""
-    return "left there, as the store is only read" if files.read_only else "put aside in quarantine/"
+    return "left there, because the store is read-only" if files.read_only else "moved to quarantine/"
 
 
 class FencedOwners(Owners, Protocol):

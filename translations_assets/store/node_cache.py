@@ -61,7 +61,7 @@ class NodeCache:
         except (DamagedError, StoreUnreachable):
             raise
         except (OSError, StoreError) as error:  # a full disk, a folder of another user
-            warn(f"{blob.digest} is placed without the cache {self._folder}: {error}")
+            warn(f"{blob.digest} is fetched without the cache {self._folder}: {error}")
             target.unlink(missing_ok=True)
         download(blob, target)
 

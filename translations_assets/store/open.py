@@ -36,8 +36,8 @@ def open_store(url: str, base: str = "") -> Store:
     below = _open(base, read_only=True)
     if f"{own.url}/".startswith(f"{below.url}/") or below.url.startswith(f"{own.url}/"):
         raise StoreError(
-            f"The store {own.url} cannot be written and its base {below.url} be left alone: one stands in "
-            "the other. Name another place for your own (TRANSLATIONS_STORE)."
+            f"The store {own.url} and its base {below.url} overlap: one is inside the other. Choose another "
+            "location for your own (TRANSLATIONS_STORE)."
         )
     return OverlayStore(own, below)
 

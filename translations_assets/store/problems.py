@@ -34,11 +34,11 @@ class Owner:
         """Say what happens to the step, and the remedy."""
         train = f"translations train {self.partition or 'PARTITION'}"
         if self.role == "log":
-            return "nothing is to do: its files are whole"
+            return "nothing to do: its files are intact"
         if self.role == "checkpoint set":
-            return f"it goes on from the set before: {train}"
+            return f"it continues from the previous set: {train}"
         if self.role == "origin":
-            return "its files are whole, but it cannot be repeated from what the store keeps"
+            return "its files are intact, but it cannot be repeated from the contents of the store"
         if self.role == "manifest":
             return (
                 "the next run that needs it makes it again, if its bytes can be repeated; else it is lost: "
@@ -48,7 +48,7 @@ class Owner:
             return f"the next run that needs it makes it again, or reports that it is lost: {train}"
         if self.repeatable:
             return f"the next run that needs it makes it again: {train}"
-        return f"lost, unless all that was made from it is whole; to make it again: {train} --repair"
+        return f"lost, unless everything made from it is intact; to make it again: {train} --repair"
 
 
 @dataclass

@@ -89,11 +89,11 @@ def forget(store: DurableStore[P], space: str, partition: str) -> int:
             "translations cache du"
         )
     if running := _running(store, name):
-        raise StoreError(f"Run {running} of {partition} goes on. Cancel it, or wait for its end.")
+        raise StoreError(f"Run {running} of {partition} is still running. Cancel it, or wait until it ends.")
     with store.files.reserved(GC_LOCK) as mine:
         if not mine:
             raise StoreError(
-                f"The store {store} is being cleared by `translations cache gc`. Wait for its end."
+                f"The store {store} is being cleared by `translations cache gc`. Wait until it ends."
             )
         for path in paths:
             store.files.unlink(path)

@@ -62,7 +62,7 @@ def verify(
         return Verified()
     with store.files.reserved(GC_LOCK) as mine:
         if not mine:
-            raise StoreError(f"`translations cache gc` is at work on the store {store}. Wait for its end.")
+            raise StoreError(f"`translations cache gc` is running on the store {store}. Wait until it ends.")
         return _Verification(store, sample, seed, progress, base).run()
 
 
@@ -109,7 +109,7 @@ class _Verification(Generic[P]):
         self.result.checked["manifests"] += 1
         if manifest is None:
             if self.files.size(path) is None:  # the store has put it aside
-                self._problem("damaged", path, "it is no whole manifest")
+                self._problem("damaged", path, "it is an incomplete manifest")
             return None
         self._name(manifest.origins())
         self.made.update(bytes.fromhex(blob.digest) for blob in manifest.outputs.values())
@@ -266,7 +266,7 @@ class _Verification(Generic[P]):
             if name not in self.files.folders:
                 self._problem("strange", self.store.root / name, "the store makes no file of this name")
         for path in self.files.foreign():
-            self._problem("strange", path, "a symbolic link: nothing behind it is looked at or touched")
+            self._problem("strange", path, "a symbolic link, which is not followed")
         for path in self.files.walk(self.store.root / "steps"):
             found = step_of(self._name_of(path))
             if found is None or path != self.store.manifest_file(*found[0]):

@@ -142,7 +142,7 @@ class PlanForecast:
     def warnings(self) -> Iterator[str]:
         """A line for each stage with steps that will take longer than an attempt may.
 
-        `extract_best: 3 steps need up to 27 h, an attempt has 12 h, and the next one begins again; …`
+        `extract_best: 3 steps need up to 27 h, an attempt has 12 h, and the next one starts again; …`
         """
         stages: dict[str, list[Step]] = {}
         known = self.known
@@ -153,7 +153,7 @@ class PlanForecast:
             longest = max(steps, key=lambda step: known[step].cost.seconds)
             needed, given = duration(known[longest].cost.seconds), duration(self._limit(longest))
             many = f"{_steps(len(steps))} {'need' if len(steps) > 1 else 'needs'}"
-            after = "goes on from there" if longest.resumable else "begins again"
+            after = "continues from there" if longest.resumable else "starts again"
             yield (
                 f"{stage}: {many} up to {needed}, an attempt has {given}, and the next one {after}; raise "
                 "max-hours in the deployment file or, where the steps read parts, split-chunks"

@@ -20,7 +20,7 @@ def all_sites() -> Mapping[str, list[Site]]:
 
 @dataclass(frozen=True)
 class Changed:
-    """What the plan said after one change.
+    """Plan after one change.
 
     place      file, line and kind
     reruns     whether any step runs

@@ -105,7 +105,7 @@ class Repository:
         return {planned.step.label: planned.status for planned in plan.steps}
 
     def expected(self, concerned: Callable[[Step], bool], steps: Iterable[Step] = ()) -> dict[str, Status]:
-        """What has to be planned when exactly the concerned steps have other keys."""
+        """Expected plan when exactly the concerned steps have other keys."""
         statuses: dict[str, Status] = {}
         for step in steps or self.steps:
             waits = any(statuses[up.label] != "cached" for up in step.upstream())
@@ -131,7 +131,7 @@ class Repository:
 
 
 def _signature(statement: ast.stmt) -> tuple[object, ...]:
-    """What tells top-level statements apart in a bundle, which keeps the lines: one left out is a number."""
+    """Key of top-level statements in a bundle, which keeps the lines: one left out is a number."""
     constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     kind = ast.Assign if isinstance(statement, ast.AnnAssign) else type(statement)
     return kind, statement.lineno, constant

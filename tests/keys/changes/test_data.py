@@ -196,7 +196,7 @@ def test_another_python(repository: Repository, monkeypatch: pytest.MonkeyPatch)
 
 
 def facts(step: Step) -> tuple[object, ...]:
-    """What a step does, apart from the contents of its inputs."""
+    """Everything about a step, apart from the contents of its inputs."""
     given = {
         (name, path): (handle.step.label, handle.name) if isinstance(handle, Output) else handle.path
         for name, handles in step.inputs.items()

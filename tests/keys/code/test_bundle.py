@@ -148,7 +148,7 @@ def test_conditional_definitions_run(package: Package) -> None:
 
 
 def run(package: Package, files: dict[str, str] | object) -> str:
-    """What a bundle's script prints."""
+    """Output of a bundle's script."""
     assert isinstance(files, dict)
     root = package.write({})
     for name, text in files.items():
@@ -204,7 +204,7 @@ def test_tar_depends_on_the_code_alone(package: Package) -> None:
     ],
 )
 def test_errors_say_where(package: Package, text: str, message: str) -> None:
-    """What cannot be followed is refused, with file and line or function."""
+    """Code that cannot be followed is refused, with file and line or function."""
     root = package.write({"demo.script": "# first line\n" + text + "\n" + GUARD})
     with pytest.raises(CodeError, match=message):
         CodeBase(root).fingerprint(SCRIPT)

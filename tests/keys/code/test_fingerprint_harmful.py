@@ -294,7 +294,7 @@ def test_equal_names_in_a_circle(package: Package) -> None:
 
 
 def test_order_of_equal_names_in_a_circle(package: Package) -> None:
-    """Where they only differ in who calls whom, too."""
+    """Functions of a circle that differ only in their calls count as different."""
     module = "from pipeline.demo.script import main\ndef f(n={}): return n and main()\n"
     text = "from pipeline.demo.a import f as a\nfrom pipeline.demo.b import f as b\ndef main(): return {}"
     functions = {"a": module.format(1), "b": module.format(2)}

@@ -289,7 +289,7 @@ def test_other_functions_of_a_used_module(package: Package) -> None:
 
 
 def test_unused_guards_and_modules(package: Package) -> None:
-    """What another module does as a script does not count."""
+    """The main guard of another module does not count."""
     script = "from pipeline.demo.other import f\ndef main(): return f()"
     other = "def f(): return 1\n"
     assert package.script(script, other=other) == package.script(script, other=other + GUARD)

@@ -96,7 +96,7 @@ def test_two_versions_at_once(tmp_path: Path) -> None:
 
 
 def test_table_is_right_for_every_import() -> None:
-    """What the scripts import comes from the distributions that the table says, in the locked versions."""
+    """The scripts' imports come from the distributions in the table, in the locked versions."""
     code, lock = CodeBase(ROOT), Lock.read(ROOT / "requirements" / "main.lock")
     providers = metadata.packages_distributions()
     imports = {module for script in SCRIPTS for module in code.fingerprint(script).imports}

@@ -1,4 +1,4 @@
-"""What runs differently has another key: each try is run as it is, and from its bundle."""
+"""Scripts that run differently have different keys: each try is run as it is, and from its bundle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def chosen(files: Files, side: int) -> Mapping[str, str]:
 
 
 def run(root: Path) -> str:
-    """What the script below a folder prints."""
+    """Output of the script below a folder."""
     command = [sys.executable, "-m", SCRIPT]
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""What is learned from a sample of a corpus."""
+"""Priors learned from a sample of a corpus."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How well vocabularies cover texts."""
+"""Coverage of texts by vocabularies."""
 
 from pathlib import Path
 

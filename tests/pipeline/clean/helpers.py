@@ -23,7 +23,7 @@ def read(path: Path) -> list[str]:
 
 
 def stats_of(output: Path) -> dict[str, Any]:
-    """What stats.json says; its lines must add up."""
+    """Contents of stats.json; its lines must add up."""
     stats: dict[str, Any] = json.loads((output / "stats.json").read_text(encoding="utf-8"))
     parts = [stats["lines"], *stats.get("datasets", [])]
     for lines in parts:

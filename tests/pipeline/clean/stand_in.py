@@ -79,6 +79,6 @@ def use_environment(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def calls() -> list[dict[str, Any]]:
-    """What the stand-in was called with, and the lines that it was given; in this process."""
+    """Arguments of the stand-in's calls in this process, and the lines that it was given."""
     path = Path(os.environ["STAND_IN_CALLS"])
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -38,7 +38,7 @@ def judged(
 
 
 def letters(line: str) -> str:
-    """What near-duplicates among the words have in common."""
+    """Key that near-duplicates among the words share."""
     return normal_form(line).lower().removesuffix("!")
 
 

@@ -23,14 +23,14 @@ CHARACTERS = Tokens(unspaced=True, most=200)
 
 
 def cleaned(lines: list[str], alphabet: str | None, tokens: Tokens = WORDS) -> tuple[list[str], Tally]:
-    """What the rules leave of lines, and what became of the others."""
+    """Lines that the rules keep, and the fate of the others."""
     letters = letter_table(ALPHABETS[alphabet]) if alphabet else None
     done = FilterCleaner(mono_filters(tokens, letters, Heli([], "Latin")))([lines])
     return done.sides[0], done.tally
 
 
 def reason(line: str, alphabet: str | None, tokens: Tokens = WORDS) -> str | None:
-    """Why a line is dropped; None when it is kept."""
+    """Reason for which a line is dropped; None when it is kept."""
     return next(iter(cleaned([line], alphabet, tokens)[1].dropped), None)
 
 

@@ -13,7 +13,7 @@ from pipeline.common.errors import InputError, TemporaryError
 
 
 def number_and_process(number: int) -> tuple[int, int]:
-    """What the tests' tasks do."""
+    """Work of the tests' tasks."""
     return number, os.getpid()
 
 
@@ -22,7 +22,7 @@ def fail() -> None:
 
 
 def die() -> None:
-    """What the kernel does to a process when memory is short."""
+    """Kill the process, as the kernel does when memory is short."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -20,13 +20,13 @@ from pipeline.common.pool import Texts, map_blocks
 
 
 def first_and_size(block: Texts) -> tuple[str, int, int]:
-    """What the tests' workers do."""
+    """Work of the tests' workers."""
     lines = lines_of(block[0])
     return lines[0], len(lines), os.getpid()
 
 
 def die(block: Texts) -> None:
-    """What the kernel does to a process when memory is short."""
+    """Kill the process, as the kernel does when memory is short."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -60,7 +60,7 @@ def real_mirror(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Written:
-    """What a script wrote into its output folder, and that it left nothing beside it."""
+    """Files that a script wrote into its output folder, with nothing left beside it."""
 
     def __init__(self, output: Path) -> None:
         assert [path for path in output.parent.iterdir() if path.name.startswith(".")] == []

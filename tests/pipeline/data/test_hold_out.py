@@ -33,7 +33,7 @@ def put(folder: Path, text: list[tuple[str, str]], pack: Callable[[bytes], bytes
 
 
 def split(folder: Path, *options: str) -> dict[str, list[tuple[str, ...]]]:
-    """What the script makes, by set; the text in one language as rows of one line."""
+    """Results of the script, by set; the text in one language as rows of one line."""
     output = folder / "out"
     main([*options, f"--output={output}"])
     assert [path for path in output.iterdir() if path.name.startswith(".")] == []

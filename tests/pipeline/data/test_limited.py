@@ -16,7 +16,7 @@ TEXT = [f"Line {number} of a text." for number in range(20_000)]
 
 
 def written(lines: list[str], size: int, folder: Path, seed: str = "1") -> tuple[Limited, list[str]]:
-    """What became of the lines, and those that were written; nothing else is left in the folder."""
+    """Counts of the lines, and the written ones; nothing else is left in the folder."""
     scratch, file = folder / "scratch", folder / "text.zst"
     scratch.mkdir()
     result = write_limited(iter(lines), size, seed, file, scratch)

@@ -41,7 +41,7 @@ class Tiny:
 
     @classmethod
     def in_folder(cls, folder: Path) -> Tiny:
-        """What `train_tiny` has made in a folder."""
+        """Results of `train_tiny` in a folder."""
         test = folder / "corpus.en.zst", folder / "corpus.eo.zst"
         return cls(folder / "model", folder / "shortlist" / "lex.s2t.zst", test, sentence_pairs(1100)[1000:])
 

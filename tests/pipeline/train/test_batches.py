@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sentencepiece import SentencePieceProcessor
 
-from benchmarks.batches import TRAININGS
+from benchmarks.batches import LENGTHS, TRAININGS
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.marian_options import Options, Value, read_options, write_options
 from pipeline.train import batches
@@ -153,8 +153,8 @@ def test_no_micro_batch_of_a_skewed_text_exceeds_the_workspace(
 ) -> None:
     """Of other pairs than those that it was planned with; one micro-batch less would not do."""
     grant(monkeypatch, gpus="0 1 2 3", workspace=12000)
-    expanded = expand(merged(model, training), tmp_path)
-    longest = int(str(expanded["max-length"]))
+    longest = LENGTHS[training]
+    expanded = {**expand(merged(model, training), tmp_path), "max-length": longest}
     delay = int(str(plan_batch(expanded, VOCAB_SIZE, skewed(100_000, 1, longest))["optimizer-delay"]))
     other = skewed(300_000, 2, longest)
     assert largest(expanded, other, 4 * delay) <= 12000

@@ -54,7 +54,7 @@ def aligned(number: int) -> list[str]:
 
 
 def by_opustrainer(modifiers: Sequence[Modifier], lines: list[str], seed: int = 1) -> list[str]:
-    """What OpusTrainer itself makes of lines."""
+    """Lines modified by OpusTrainer itself."""
     typos.install()
     random.seed(seed)
     own = {"UpperCase": UpperCaseModifier, "TitleCase": TitleCaseModifier}
@@ -73,7 +73,7 @@ def with_pieces(lines: list[str]) -> list[str]:
 
 
 def shares(lines: Iterable[str], plain: Mapping[str, object]) -> Counter[str]:
-    """How many lines show which modifier's traces."""
+    """Number of lines that show each modifier's traces."""
     traces: dict[str, Callable[[str, str], bool]] = {
         "as they were": lambda source, target: f"{source}\t{target}" in plain,
         "upper case": lambda source, target: source.isupper() and source.isascii(),

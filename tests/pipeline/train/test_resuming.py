@@ -158,7 +158,7 @@ def test_the_curve_goes_forward_without_a_jump(trained: Trained) -> None:
 
 
 def test_patience_and_best_scores_go_on(trained: Trained) -> None:
-    """What Marian records of its validations is what the curve says of all of them."""
+    """Marian's record of its validations agrees with the curve of all of them."""
     progress = yaml.safe_load((trained.sets[-1] / PROGRESS).read_text())
     scores = [point["chrf"] for point in of_kind(trained.interrupted, "valid")]
     recorded = progress["validators"]["chrf"]

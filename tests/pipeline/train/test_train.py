@@ -155,7 +155,7 @@ def test_an_error_of_marian_is_told(tmp_path: Path) -> None:
 
 
 def input_of(folder: Path, marian_args: Mapping[str, object]) -> MadeFrom:
-    """What a training of `train` is made from."""
+    """Inputs of a training of `train`."""
     (folder / "prepared").mkdir()
     args = parse_arguments([str(part) for part in arguments(folder, marian_args, {})])
     training = prepare(args, folder / "prepared")

@@ -47,7 +47,7 @@ class Loaded:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What looks like a converted model."""
+    """Folder that looks like a converted model."""
     (tmp_path / "model.bin").touch()
     return tmp_path
 

@@ -66,7 +66,7 @@ class Run:
 
     @property
     def told(self) -> list[str]:
-        """What people were told that steps wait for."""
+        """Reported reasons for which steps wait."""
         return [event.message for event in self.events if isinstance(event, Waiting)]
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class Run:
 
 
 class Place:
-    """What several runs share."""
+    """Resources that several runs share."""
 
     def __init__(self, root: Path, cluster: Cluster, namespace: str) -> None:
         self.root, self.cluster, self.namespace = root, cluster, namespace

@@ -49,7 +49,7 @@ class Refusing:
         return [f"FailedCreate: {told.message}" for _, told in sorted(self._events.values(), key=_first)]
 
     def watched(self, seconds: int) -> list[tuple[float, Refusal]]:
-        """What is found within so many seconds, and after how many."""
+        """The value found within so many seconds, and the seconds it took."""
         began = self.clock.now
         looking = Admission(JOB, self.clock)
         found = list[tuple[float, Refusal]]()
@@ -85,7 +85,7 @@ def test_what_a_namespace_never_lets_in_fails_with_its_words(
     assert "the cluster refuses the pod: maximum memory usage per Container is 1Mi" in outcome.message
     assert "Change the worker class in the deployment file, or the limits of the namespace" in outcome.message
     assert eventually(lambda: not place.jobs())
-    assert any("is asked again: maximum memory usage" in text for text in run.told)
+    assert any("the request is repeated: maximum memory usage" in text for text in run.told)
 
 
 @pytest.mark.usefixtures("often")

@@ -30,7 +30,7 @@ def beside(script: str, kind: str = "containers", **more: Any) -> dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What would only end because nobody waits for longer does not end in these tests."""
+    """Make attempts that would end only for want of patience not end in these tests."""
     monkeypatch.setattr(following, "_LAST_SECONDS", 3600.0)
 
 

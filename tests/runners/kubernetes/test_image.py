@@ -92,7 +92,7 @@ def test_what_to_build_is_told(root: Path) -> None:
     assert f"from {CLEANER} by {ENVIRONMENT_BUILD_FILE}" in told
     assert told.endswith("make images REGISTRY=r.example/a")
     assert f"from {LOCK} by {BUILD_FILE}" in images.remedy(images.worker)
-    assert "another state of the code" in images.remedy("r.example/a/worker-cleaner:old")
+    assert "another version of the code" in images.remedy("r.example/a/worker-cleaner:old")
 
 
 def test_a_build_file_that_is_missing_is_named(root: Path) -> None:

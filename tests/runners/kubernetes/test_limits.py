@@ -33,7 +33,7 @@ class Queue:
         return asked
 
     def _known(self) -> int:
-        """How many wait for a slot or have one."""
+        """Number of tickets that wait for a slot or have one."""
         return len(self.limits._queue) + len(self.limits._held)
 
 

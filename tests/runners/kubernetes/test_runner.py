@@ -231,7 +231,7 @@ def test_a_complete_job_without_a_result_counts_as_an_attempt(place: Place) -> N
     place.cluster.rest.insist("POST", f"/apis/batch/v1/namespaces/{place.namespace}/jobs", body)
     outcome = run.make(step)
     assert outcome.kind == "temporary"
-    assert "ended well, but the store holds no result" in outcome.message
+    assert "succeeded, but the store has no result" in outcome.message
 
 
 def test_secrets_reach_only_the_steps_that_name_them_and_no_description(place: Place) -> None:
@@ -273,7 +273,7 @@ def test_jobs_that_nobody_waits_for_are_swept(place: Place) -> None:
 
 
 def _forget_waiters(place: Place) -> None:
-    """What is left of those who wait when their orchestrator is killed: nothing."""
+    """Remove all waiters, as when their orchestrator is killed."""
     for path in (place.root / "store" / "tmp").glob("*waits-for*"):
         path.unlink(missing_ok=True)
 

@@ -60,7 +60,7 @@ def waiting(tmp_path: object) -> Waiting:
 
 
 def moments(waiting: Waiting) -> list[int]:
-    """When something was told."""
+    """Times at which something was reported."""
     return [round(moment) for moment, _, _ in waiting.told]
 
 
@@ -150,10 +150,10 @@ def _no_image(place: Place) -> Run:
     [
         (
             _missing_priority,
-            "refuses the pod, and is asked again: no PriorityClass with name urgent was found",
+            "refuses the pod, and the request is repeated: no PriorityClass with name urgent was found",
         ),
-        (_full_quota, "refuses the Job, and is asked again: exceeded quota: steps"),
-        (_queue, "as many Jobs are under way as may be at once (max-jobs in the deployment file)"),
+        (_full_quota, "refuses the Job, and the request is repeated: exceeded quota: steps"),
+        (_queue, "the limit of running Jobs is reached (max-jobs in the deployment file)"),
         (_no_machine, "no machine takes the pod: 0/5 nodes"),
         (_no_image, "the image cannot be pulled"),
     ],

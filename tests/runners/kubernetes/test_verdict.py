@@ -73,8 +73,8 @@ def rejected(reason: str, message: str) -> PodState:
         (FAILED, None, "preempted", "its pod does not exist any more"),
         (None, None, "gone", "was deleted"),
         (None, ended(75, deleting=True), "gone", "was deleted"),
-        (replace(JOB, ended="Complete"), ended(0), "ended", "the store holds no result"),
-        (replace(JOB, ended="Complete"), None, "ended", "the store holds no result"),
+        (replace(JOB, ended="Complete"), ended(0), "ended", "the store has no result"),
+        (replace(JOB, ended="Complete"), None, "ended", "the store has no result"),
         (replace(FAILED, reason="DeadlineExceeded"), ended(75, deleting=True), "deadline", "max-hours"),
     ],
 )
@@ -164,7 +164,7 @@ def test_an_init_container_that_fails_is_told() -> None:
 
 
 def test_the_worker_tells_what_old_clusters_do_not() -> None:
-    assert judge(FAILED, ended(75), "ended before it was done: SIGTERM from outside").cause == "preempted"
+    assert judge(FAILED, ended(75), "stopped before its end: SIGTERM from outside").cause == "preempted"
     word = "killed by SIGKILL, not by its worker; perhaps the machine ran out of memory"
     assert judge(FAILED, ended(75), word).cause == "memory"
 

@@ -32,7 +32,7 @@ class Ended:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """How its jobs ended."""
+        """Outcomes of its jobs."""
         return [reply for _, reply in self.replies if isinstance(reply, Outcome)]
 
 
@@ -77,7 +77,7 @@ def run(store: Store, folder: Path, *jobs: Job, **request: Any) -> Ended:
 
 
 def read_until(pod: subprocess.Popen[bytes], text: bytes) -> bytes:
-    """What a pod writes until a line that holds a text."""
+    """Read a pod's output up to a line that contains a text."""
     assert pod.stdout is not None
     read = b""
     while line := pod.stdout.readline():

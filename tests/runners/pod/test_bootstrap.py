@@ -15,7 +15,7 @@ from translations_assets.store.local import LocalStore
 
 
 def blob(store: LocalStore, digest: str) -> Path:
-    """Where the store keeps contents."""
+    """Path of contents in the store."""
     return store.root / "blobs" / digest[:2] / digest
 
 
@@ -39,7 +39,7 @@ def test_contents_that_differ_are_not_run(store: LocalStore, tmp_path: Path) -> 
     ended = pods.ended(pod, before)
     assert ended.code == 75
     assert "other code" not in ended.log
-    assert ended.log.endswith("[worker] ended by SIGTERM before it began\n")
+    assert ended.log.endswith("[worker] ended by SIGTERM before it started\n")
 
 
 def test_contents_that_come_late_are_waited_for(store: LocalStore, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_a_pod_whose_machine_goes_away_keeps_what_its_script_saves(store: LocalS
     ended = pods.ended(pod, before)
     assert ended.code == 75
     assert [outcome.kind for outcome in ended.outcomes] == ["temporary", "temporary"]
-    assert ended.outcomes[0].message == "ended before it was done: SIGTERM from outside"
+    assert ended.outcomes[0].message == "stopped before its end: SIGTERM from outside"
     assert ended.outcomes[1].message == "not started: SIGTERM from outside"
     assert "12 seconds to save" in ended.log
     assert "stored checkpoint set 000100" in ended.log

@@ -51,7 +51,7 @@ class Access:
         try:
             found = self._load()
         except Exception as error:  # half written just now: the client raises anything then
-            _log.warning("What tells the cluster who asks cannot be read: %s", error)
+            _log.warning("The credentials for the cluster cannot be read: %s", error)
             return
         if found.host == self.settings.host:
             self.settings.refresh_api_key_hook = found.refresh_api_key_hook  # the old one restores the token

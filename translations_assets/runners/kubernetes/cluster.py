@@ -88,8 +88,8 @@ class NotAdmitted(ClusterError):
 
     def __init__(self, text: str, by_quota: bool) -> None:
         super().__init__(
-            f"the cluster refuses the job: {text}. A webhook or a policy of the cluster decides that: change "
-            f"the deployment file (kubernetes.pod, worker-classes), or have it changed"
+            f"the cluster refuses the job: {text}. A webhook or a policy of the cluster forbids it: change "
+            f"the deployment file (kubernetes.pod, worker-classes), or have the policy changed"
         )
         self.text, self.by_quota = text, by_quota
 
@@ -249,7 +249,7 @@ class Cluster:
             query = [("labelSelector", f"{_KUEUE}/job-uid={job.uid}")]
             found = self._ask(lambda: self._get(path, query), patience=0)
         except ClusterError as error:
-            _log.debug("What Kueue says of %s cannot be read: %s", job.name, error)
+            _log.debug("Kueue's messages about %s cannot be read: %s", job.name, error)
             return None
         return next(iter(found["items"]), None)
 

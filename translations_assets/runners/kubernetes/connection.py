@@ -323,7 +323,7 @@ class Sweep:
         return any(self._store.owners.waiters(*member.step) for member in job.members)
 
     def _failed(self, error: str) -> None:
-        _log.warning("Jobs that no run waits for cannot be looked for: %s", error)
+        _log.warning("The search for Jobs that no run waits for failed: %s", error)
 
 
 class Connection:

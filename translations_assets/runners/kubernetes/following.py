@@ -77,7 +77,7 @@ class Following:
         self._tickets.pause(seconds)
         silent = self._connection.watch.silent
         if silent > AWAY_SECONDS:
-            raise ClusterAway(f"The cluster's API server cannot be reached since {silent / 60:.0f} minutes.")
+            raise ClusterAway(f"The cluster's API server has not answered for {silent / 60:.0f} minutes.")
 
     def _refresh(self) -> JobState | None:
         """The Job as it is now, None when it does not exist; takes notice of its pod."""
@@ -142,7 +142,9 @@ class Following:
             if now - max(heard, asked) > SILENT_SECONDS:
                 asked = now
                 trouble = reader.trouble
-                self._tickets.wait_for(f"its log cannot be read: {trouble} It goes on." if trouble else "")
+                self._tickets.wait_for(
+                    f"its log cannot be read: {trouble} The step goes on." if trouble else ""
+                )
                 self._look_for_results()
             if not took:
                 self._wait()

@@ -49,7 +49,10 @@ class Images:
             if image == name:
                 made = f"built on the worker's from {lock} by {ENVIRONMENT_BUILD_FILE}"
                 return f"The image {image} is {made}; to build and push it: {build}"
-        return f"The image {image} is of another state of the code; to build and push it, there: {build}"
+        return (
+            f"The image {image} was made from another version of the code. To build and push it, check out "
+            f"that version: {build}"
+        )
 
 
 def worker_images(image: str, tag: str | None, root: Path) -> Images:

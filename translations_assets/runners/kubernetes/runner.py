@@ -47,7 +47,7 @@ _CONNECT_SECONDS = 0.05
 _GONE_PAUSE = 0.5
 _FIRST_REFUSED, _LAST_REFUSED = 1.0, 30.0  # pauses while the cluster refuses a Job
 _OWNER_SECONDS = 5.0
-_NO_SLOT = "as many Jobs are under way as may be at once (max-jobs in the deployment file)"
+_NO_SLOT = "the limit of running Jobs is reached (max-jobs in the deployment file)"
 _NO_ANSWER = "the cluster's API server does not answer"
 _log = logging.getLogger(__name__)
 
@@ -172,7 +172,7 @@ class ClusterJob(Tickets):
                 return cluster.create_job(body, self.pause)
             except NotAdmitted as error:
                 admission.refused(error)
-                self.wait_for(f"the cluster refuses the Job, and is asked again: {error.text}")
+                self.wait_for(f"the cluster refuses the Job, and the request is repeated: {error.text}")
                 has_room = error.by_quota and self._connection.sweep.make_room()
                 pause = _FIRST_REFUSED if has_room else min(2 * pause, _LAST_REFUSED)
                 if self.pause(pause):
@@ -185,8 +185,8 @@ class ClusterJob(Tickets):
                 return there
             if there and there.live:
                 raise ClusterError(
-                    f"The cluster has a job {there.name} that makes this attempt and is described otherwise: "
-                    "another deployment file is in use. Wait for its end, or delete it: kubectl delete job "
+                    f"The cluster has a job {there.name} for this attempt with another description: "
+                    "another deployment file is in use. Wait until it ends, or delete it: kubectl delete job "
                     f"--namespace {cluster.namespace} {there.name}"
                 )
             if there and not there.deleting:
@@ -206,7 +206,9 @@ class ClusterJob(Tickets):
                 self._connection.cluster.delete_job(state, patience)
         except (StoreError, ClusterError) as error:
             _log.warning(
-                "The job %s goes on until a later run finds that no run waits: %s", state.name, error
+                "The job %s could not be deleted and goes on until a later run deletes it: %s",
+                state.name,
+                error,
             )
 
 

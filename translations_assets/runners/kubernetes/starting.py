@@ -69,9 +69,9 @@ class Starting:
             self._waits_for(suspended_for(cluster.workload(job), events))
             return None
         if refusal is None:
-            self._waits_for("the cluster has made no pod for it yet, and does not say why")
+            self._waits_for("the cluster has made no pod for it yet, and gives no reason")
             return None
-        self._waits_for(f"the cluster refuses the pod, and is asked again: {refusal.text}")
+        self._waits_for(f"the cluster refuses the pod, and the request is repeated: {refusal.text}")
         return refusal.for_good
 
     def _in_trouble(self, pod: PodState) -> Verdict | None:
@@ -91,6 +91,6 @@ class Starting:
                 if pod.unscheduled
                 else f"the pod starts on {pod.node}, and has not begun to run yet"
                 if pod.node
-                else "the scheduler has not looked at the pod yet"
+                else "the scheduler has not handled the pod yet"
             )
         return None

@@ -59,12 +59,12 @@ class _Reason(NamedTuple):
 
 _TAKEN_AWAY = _Reason("preempted", "the machine was taken away")
 _EVICTED = _Reason("evicted", "the pod was evicted")
-_REJECTED = _Reason("rejected", "the node did not take the pod")
+_REJECTED = _Reason("rejected", "the node rejected the pod")
 _NOT_STARTED = _Reason("start", "the container could not be started")
 _REASONS = {
     # of a pod, by its kubelet or by the controller of nodes
     "Evicted": _EVICTED,
-    "DeadlineExceeded": _Reason("deadline", "the pod took longer than it may"),
+    "DeadlineExceeded": _Reason("deadline", "the pod exceeded its time limit"),
     **dict.fromkeys(("NodeShutdown", "Shutdown", "Terminated", "NodeLost"), _TAKEN_AWAY),
     **dict.fromkeys(("Preempting", "Preempted"), _TAKEN_AWAY),
     # of a pod that was bound to a node as it is not any more: it has restarted, or lost a GPU
@@ -302,7 +302,7 @@ def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict
     'its job was deleted from the cluster, not by this run'
     """
     if job and job.reason == "DeadlineExceeded":
-        return Verdict("deadline", "the attempt took longer than it may (max-hours in the deployment file)")
+        return Verdict("deadline", "the attempt exceeded its time limit (max-hours in the deployment file)")
     if job is None and (pod is None or pod.deleting):
         return Verdict("gone", "its job was deleted from the cluster, not by this run")
     if pod:
@@ -328,7 +328,7 @@ def cannot_start(pod: PodState) -> Verdict | None:
 
 def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -> Verdict:
     """Explain that no machine has run a pod after so many minutes."""
-    said = "; ".join(events[-3:]) or "the cluster does not say why"
+    said = "; ".join(events[-3:]) or "the cluster gives no reason"
     if pod and pod.unscheduled:
         why = f"no machine can take the pod: {pod.unscheduled}"
     elif pod and pod.node:
@@ -373,7 +373,7 @@ def _judge_pod(pod: PodState, word: str) -> Verdict:
         return Verdict("start", f"the worker could not start{where}: {pod.init_failure}")
     if pod.exit_code is None:
         said = ": ".join(filter(None, (pod.reason, pod.message)))
-        return Verdict("preempted", f"the pod went away{where}{': ' + said if said else ''}")
+        return Verdict("preempted", f"the pod disappeared{where}{': ' + said if said else ''}")
     return Verdict("script", f"the worker ended with exit code {pod.exit_code}{where}", failed=True)
 
 
@@ -393,4 +393,4 @@ def _judge_reason(pod: PodState, where: str) -> Verdict | None:
 
 
 def _nothing_stored(name: str) -> Verdict:
-    return Verdict("ended", f"{name} ended well, but the store holds no result of the step")
+    return Verdict("ended", f"{name} succeeded, but the store has no result of the step")

@@ -31,7 +31,7 @@ PAUSES = (1, 2, 4, 8, 15, 30, 60)  # seconds; a new node may have neither networ
 def main() -> None:
     """Become the worker: same process, its own arguments, `__main__`."""
     # Process 1 of a container gets no signal that it has no handler for
-    signal.signal(signal.SIGTERM, lambda *_: give_up("ended by SIGTERM before it began"))
+    signal.signal(signal.SIGTERM, lambda *_: give_up("ended by SIGTERM before it started"))
     reader, store, worker, request = sys.argv[1:]
     defined: dict[str, Read] = {}
     exec(reader, defined)

@@ -90,7 +90,7 @@ class Leases:
         self._renewing_waiting = self._repeating(self.renew_waiting, self._waiting.is_needed)
 
     def _repeating(self, action: Callable[[], None], needed: Callable[[], bool]) -> Repeating:
-        report = partial(_log.warning, "What keeps the leases failed, and is tried again: %s")
+        report = partial(_log.warning, "Renewing the leases failed, and is retried: %s")
         return Repeating("leases", action, _ROUND * self._period, report, needed=needed, clock=self._clock)
 
     @contextmanager

@@ -144,7 +144,7 @@ class ServiceClock:
         with suppress(StoreError):
             self._objects.delete(name, generation)
         if found is None:
-            raise StoreUnreachable(f"The store {self._objects.url} does not keep what is written to it.")
+            raise StoreUnreachable(f"The store {self._objects.url} loses files written to it.")
         return found.modified, answered
 
     def sweep(self, seconds: float) -> None:

@@ -215,7 +215,7 @@ class BucketFiles:
         part.unlink()
         if came_as_sent:
             return came
-        raise StoreUnreachable(f"{blob.digest} did not arrive from {self} as it was sent.")
+        raise StoreUnreachable(f"{blob.digest} was corrupted on the way from {self}.")
 
     def digest(self, path: PurePosixPath) -> Blob | None:
         """Digest and size of a file, which is fetched for it, but not kept."""

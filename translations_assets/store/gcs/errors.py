@@ -88,7 +88,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, InvalidResponse):
         return f"{error.response.status_code} {error.response.reason}"
     if isinstance(error, DataCorruption):
-        return "what came has another checksum than what was sent"
+        return "the checksum of the download differs from that of the upload"
     return f"{type(error).__name__}: {error}".rstrip(". ")
 
 

@@ -148,7 +148,7 @@ class GcsObjects(Objects):
                     raise
                 except SessionGone:
                     continue
-        raise StoreError(f"The store {self.url} has thrown away what was sent of {path}. Run again.")
+        raise StoreError(f"The store {self.url} has discarded the upload of {path}. Run again.")
 
     def _upload(self, file: BinaryIO, path: Path, name: str, digests: Digests) -> bool:
         session = self.blob(name).create_resumable_upload_session(

@@ -24,7 +24,7 @@ def resources(
     *,
     opuscleaner: bool = False,
 ) -> Resources:
-    """What the filters need, from the project's own files; English and Russian are identified."""
+    """Resources of the filters, from the project's own files; English and Russian are identified."""
     patterns = FILTERS / "remove_frequent_patterns.txt"
     return Resources(
         alphabets=json.loads((FILTERS / "alphabets.json").read_text(encoding="utf-8")),
@@ -51,7 +51,7 @@ def ours(
     *,
     opuscleaner: bool = False,
 ) -> list[tuple[str, ...]]:
-    """What the filters of a file here leave of the pairs; with OpusCleaner's help, if that is asked for."""
+    """Filter the pairs by the filters of a file here; with OpusCleaner's help, if that is asked for."""
     known = resources(codes, opuscleaner=opuscleaner)
     cleaner = FilterCleaner(make_filters(read_filter_file(path, codes), known))
     sides = [list(side) for side in zip(*pairs, strict=True)]
@@ -62,7 +62,7 @@ def ours(
 
 
 def theirs(path: Path, pairs: Sequence[Pair], codes: Sequence[str] = ("en", "ru")) -> list[tuple[str, ...]]:
-    """What OpusCleaner leaves of the pairs."""
+    """Filter the pairs by OpusCleaner."""
     text = path.read_text(encoding="utf-8").replace("<src>", codes[0]).replace("<trg>", codes[1])
     path = path.with_suffix(".filled.json")
     path.write_text(text, encoding="utf-8")

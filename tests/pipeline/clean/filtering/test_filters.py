@@ -20,7 +20,7 @@ def entry(name: str, language: str | None = None, **parameters: Any) -> dict[str
 
 
 def filtered(folder: Path, pair: Pair, *filters: dict[str, Any]) -> Pair | None:
-    """What filters make of a pair; None when they drop it."""
+    """A pair after filters; None when they drop it."""
     left = ours(filter_file(folder, *filters), [GOOD, pair, GOOD])
     assert len(left) in (2, 3)
     return (left[1][0], left[1][1]) if len(left) == 3 else None
