@@ -8,6 +8,8 @@ import shutil
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from functools import partial
+from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from hypothesis import settings
 
 from tests import marian
 from tests.allowed_skips import ALLOWED_SKIPS
-from tests.session import VARIABLE
+from tests.session import VARIABLE, begin
 from tests.shared_home import share_home
 from tests.shared_keys import share_keys
 
@@ -50,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = os.environ[VARIABLE] = mkdtemp(prefix="tests.")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        config.add_cleanup(partial(os.close, begin(Path(folder))))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -23,10 +23,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
+from tests.session import ALIVE, once
 from tests.shared_home import make_home, share_home
 from tests.shared_keys import compute_keys, share_keys
 from translations_assets import cli
@@ -49,7 +50,8 @@ PROGRAMS = {
     # sacremoses alone computes for a third of a second when it is imported
     "script": ("tests.forked:become_script", "numpy", "requests", "sacremoses", "sentencepiece", "yaml"),
     "translations": (
-        "translations_assets.cli.main:main",
+        "tests.forked:become_command",
+        "translations_assets.cli.main",
         *(f"translations_assets.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
         *(f"translations_assets.{name}" for name in ("generate", "project", "store.open", "why.certain")),
         "translations_assets.checks.gates",
@@ -60,6 +62,7 @@ PROGRAMS = {
 _ROOT = Path(__file__).parents[1]
 _MOST_BYTES = 1 << 17  # of a request
 _starting = threading.Lock()  # for tests that run commands in threads
+_started: list[subprocess.Popen[bytes]] = []
 
 
 def run(
@@ -89,6 +92,16 @@ def run_script(
     return run(["script", module, *map(str, arguments)], variables, Path.cwd(), text, 300)
 
 
+def become_command() -> None:
+    """Be `translations`; or with `-c` the code that follows, which Python would be given."""
+    if sys.argv[1:2] != ["-c"]:
+        importlib.import_module("translations_assets.cli.main").main()
+        return
+    code, *arguments = sys.argv[2:]
+    sys.argv = ["-c", *arguments]
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+
+
 def become_script() -> None:
     """Run the module that the command line names, as `python -m` does, with what PYTHONPATH adds."""
     module, *arguments = sys.argv[1:]
@@ -105,20 +118,24 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _server(program: str) -> str:
-    """The address of the process that a program's commands are forked from; it ends with this process."""
+    """The address of the process that a program's commands are forked from; it ends with the session."""
     with _starting:
-        return _start(program)
+        return (once(f"forked-{program}", partial(_start, program)) / "address").read_text()
 
 
-@cache
-def _start(program: str) -> str:
-    address = f"{__name__}.{program}.{os.getpid()}"
-    command = [sys.executable, "-m", "tests.forked", program, address]
-    server = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    atexit.register(server.communicate)  # it reads the end of its stdin
+def _start(program: str, folder: Path) -> None:
+    address = f"{__name__}.{folder.name}.{folder.parent.name}"
+    with (folder.parent / ALIVE).open("rb") as alive:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "tests.forked", program, address],
+            cwd=_ROOT,
+            stdin=alive,
+            stdout=subprocess.PIPE,
+        )
+    _started.append(server)  # one that nothing refers to is waited for
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-    return address
+    (folder / "address").write_text(address)
 
 
 def _serve(program: str, address: str) -> Callable[[], None]:

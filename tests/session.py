@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 VARIABLE = "TESTS_SESSION"  # the folder that all workers of a session share
+ALIVE = "alive"  # a pipe in it, which is at its end once the session is
 
 
 def new_folder() -> Path:
@@ -26,10 +27,20 @@ def new_folder() -> Path:
     return folder
 
 
+def begin(folder: Path) -> int:
+    """Begin a session in a new folder; it ends when what this returns is closed, or this process ends."""
+    os.mkfifo(folder / ALIVE)
+    return os.open(folder / ALIVE, os.O_RDWR)
+
+
 @cache
-def _session() -> Path:
+def session_folder() -> Path:
     """The session's folder; outside of a session one of this process."""
-    return Path(os.environ.get(VARIABLE) or new_folder())
+    if VARIABLE in os.environ:
+        return Path(os.environ[VARIABLE])
+    folder = new_folder()
+    begin(folder)
+    return folder
 
 
 def once(name: str, make: Callable[[Path], object]) -> Path:
@@ -37,7 +48,7 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
 
     All tests share it: who changes something there changes a copy.
     """
-    folder = _session() / name
+    folder = session_folder() / name
     made = folder.with_name(f"{name}.made")
     with folder.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

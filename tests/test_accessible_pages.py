@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,22 +11,14 @@ from playwright.sync_api import Page
 
 from tests.browsers import chromium, missing
 from tests.cli.conftest import command, make, place
+from tests.docs_site import site
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.ui.pages import HOME, complain, page
 
 __all__ = ["command", "place"]
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[1]
 PAGES = ("index", "config", "configs", "evaluation", "runs", "deployment", "commands", "decisions/index")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
-    subprocess.run(build, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=True)
-    return folder
 
 
 @pytest.fixture
@@ -53,16 +42,16 @@ def serious(shown: Page, paths: Sequence[Path]) -> list[str]:
     return found
 
 
-def test_the_documentation(required: None, site: Path) -> None:
+def test_the_documentation(required: None) -> None:
     with chromium() as shown:
-        assert serious(shown, [site / f"{name}.html" for name in PAGES]) == []
+        assert serious(shown, [site() / f"{name}.html" for name in PAGES]) == []
 
 
-def test_the_search_works_from_a_disk_and_ranks_pages_for_users_first(required: None, site: Path) -> None:
+def test_the_search_works_from_a_disk_and_ranks_pages_for_users_first(required: None) -> None:
     with chromium() as shown:
         shown.set_default_timeout(30_000)
         for word in ("vocabulary", "playground", "publish", "spot"):
-            shown.goto((site / "index.html").as_uri())
+            shown.goto((site() / "index.html").as_uri())
             shown.click(".md-search__input")
             shown.keyboard.type(word)
             first = shown.locator(".md-search-result__link").first

@@ -1,12 +1,11 @@
 """The documentation site."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.docs_site import site
 
 ROOT = Path(__file__).parents[1]
 DECISIONS = ROOT / "docs" / "decisions"
@@ -18,27 +17,10 @@ REMOVED = re.compile(r"`python -m (benchmarks\.\w+)[^`]*`\s+as\s+of\s+6a21aef\b"
 
 
 @pytest.mark.slow
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+def test_the_site_is_built_without_a_warning() -> None:
     """A page that no other leads to, a link or an anchor that is not there, is a warning."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "mkdocs",
-            "build",
-            "--quiet",
-            "--strict",
-            "--site-dir",
-            str(tmp_path / "site"),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "site" / "first-hour.html").is_file()
-    pages = "".join(page.read_text(encoding="utf-8") for page in (tmp_path / "site").rglob("*.html"))
+    assert (site() / "first-hour.html").is_file()
+    pages = "".join(page.read_text(encoding="utf-8") for page in site().rglob("*.html"))
     assert 'src="http' not in pages  # it fetches nothing
 
 

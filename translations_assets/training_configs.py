@@ -19,7 +19,6 @@ from translations_assets.config.partitions import (
     partition_key,
 )
 from translations_assets.config.text import read_text
-from translations_assets.config.yaml_reader import KeyPath
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.local_files import LocalFiles
 from translations_assets.known_configs import KnownConfig, KnownConfigs
@@ -27,6 +26,7 @@ from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
+    from translations_assets.config.yaml_reader import KeyPath
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,8 @@ class Place:
     ) -> subprocess.CompletedProcess[str]:
         """Run a command of the environment here, at most ten minutes, and give what it printed."""
         environment = self.environment | environment
+        if command[:2] == ("python", "-c"):
+            return forked.run(("translations", *command[1:]), environment, self.root, text, 600)
         if command[0] in forked.PROGRAMS:
             return forked.run(command, environment, self.root, text, 600)
         return subprocess.run(
