@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -101,9 +102,12 @@ def test_formatting_of_files(repository: Repository) -> None:
     assert set(repository.plan(changed).values()) == {"cached"}
 
 
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
 EXTRAS = {
     normal_name(requirement.name): requirement.extras
-    for requirement in map(Requirement, requires("translations-assets") or [])
+    for group in GROUPS.values()
+    for requirement in map(Requirement, filter(lambda one: isinstance(one, str), group))
+    if requirement.extras
 }
 
 
