@@ -1,7 +1,7 @@
 """Tests that concern a module: those named after it, then those that import it, directly or by others.
 
 Of those that are as near to it, those that name it most often come first: a command's module is imported by
-all tests of commands.
+all tests of commands. Commands of the command line are loaded by strings, and tests name them as people do.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ MOST = 6  # files of tests for a module
 MOST_IMPORTS = 3  # between it and a test
 _SLOW = ("tests/end_to_end/", "tests/mutants/")
 _ROOTS = ("pipeline", "translations_assets", "tests")
+_COMMANDS = "translations_assets/cli"
+_ENTRY = re.compile(r'"([a-z_]+):([a-z_]+)"')  # of the list of commands: module and function
 
 
 def choose_tests(root: Path, file: str) -> list[str]:
     """The files of tests for a module, the nearest first; without any the folder of its package's tests."""
     folder = f"tests/{Path(file).parent.as_posix().removeprefix('translations_assets').lstrip('/')}/"
     named = f"test_{Path(file).stem.lstrip('_')}.py"
-    word = re.compile(rf"\b{Path(file).stem}\b")
+    words = "|".join({Path(file).stem, *(word for word, by in _commands(root).items() if by == file)})
+    word = re.compile(rf"\b({words})\b")
     distances = _distances(root, file)
     distances |= {path.relative_to(root).as_posix(): 1 for path in (root / folder).glob(named)}
     tests = {name: distance for name, distance in distances.items() if _is_test(name)}
@@ -55,13 +58,23 @@ def _importers(root: Path) -> Mapping[str, set[str]]:
     """File → the files that import it, or the tests that name it as text: a script that they run."""
     files = [path.relative_to(root).as_posix() for name in _ROOTS for path in (root / name).rglob("*.py")]
     modules = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in files}
-    importers: dict[str, set[str]] = {}
+    commands, importers = _commands(root), dict[str, set[str]]()
     for file in files:
         tree = ast.parse((root / file).read_text(encoding="utf-8"))
         strings = file.startswith("tests/")
-        for name in {name for node in ast.walk(tree) for name in _named(node, strings)} & modules.keys():
+        names = {name for node in ast.walk(tree) for name in _named(node, strings)}
+        for name in names & modules.keys():
             importers.setdefault(modules[name], set()).add(file)
+        for name in names & commands.keys() if file.startswith("tests/cli/") else ():
+            importers.setdefault(commands[name], set()).add(file)
     return importers
+
+
+@cache
+def _commands(root: Path) -> Mapping[str, str]:
+    """Command → the file that has it."""
+    text = (root / _COMMANDS / "commands.py").read_text(encoding="utf-8")
+    return {function: f"{_COMMANDS}/{module}.py" for module, function in _ENTRY.findall(text)}
 
 
 def _named(node: ast.AST, strings: bool) -> list[str]:

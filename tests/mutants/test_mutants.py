@@ -46,6 +46,8 @@ def test_every_package_has_its_mutants() -> None:
         ("pipeline/alignments/align.py", "tests/pipeline/alignments/test_align.py"),
         ("translations_assets/store/node_cache.py", "tests/store/test_node_cache.py"),
         ("translations_assets/ui/__main__.py", "tests/ui/test_web_server.py"),
+        ("translations_assets/cli/results.py", "tests/cli/test_looking.py"),
+        ("translations_assets/cli/runs_status.py", "tests/cli/test_costs.py"),
     ],
 )
 def test_tests_that_concern_a_module(file: str, first: str) -> None:
