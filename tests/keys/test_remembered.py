@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from tests.running.conftest import demo_graph
+from translations_assets.graph.step import RepoFile
 from translations_assets.keys import remembered
 from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.remembered import MOST_FILES
@@ -116,3 +117,14 @@ def test_only_the_newest_states_are_kept(repository: Path, memory: Path) -> None
         key(repository, memory)
     assert len([*memory.iterdir()]) == MOST_FILES
     assert is_remembered(repository, memory)
+
+
+def test_equal_bytes_count_by_the_form_of_their_file(repository: Path, memory: Path) -> None:
+    """`1e3` is a text in YAML and a number in JSON."""
+    files = [RepoFile("pipeline/numbers.yml"), RepoFile("pipeline/numbers.json")]
+    for file in files:
+        (repository / file.path).write_text('{"a": 1e3}')
+    without = [KeyMaker(repository).repo_file(file) for file in files]
+    assert without[0] != without[1]
+    for _ in range(2):
+        assert [KeyMaker(repository, memory=memory).repo_file(file) for file in files] == without

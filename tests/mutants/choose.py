@@ -23,17 +23,21 @@ _ENTRY = re.compile(r'"([a-z_]+):([a-z_]+)"')  # of the list of commands: module
 def choose_tests(root: Path, file: str) -> list[str]:
     """The files of tests for a module, the nearest first; without any the folder of its package's tests."""
     folder = f"tests/{Path(file).parent.as_posix().removeprefix('translations_assets').lstrip('/')}/"
-    named = f"test_{Path(file).stem.lstrip('_')}.py"
+    stem, package = Path(file).stem.lstrip("_"), Path(file).parent.name
     words = "|".join({Path(file).stem, *(word for word, by in _commands(root).items() if by == file)})
     word = re.compile(rf"\b({words})\b")
     distances = _distances(root, file)
-    distances |= {path.relative_to(root).as_posix(): 1 for path in (root / folder).glob(named)}
+    named = {path.relative_to(root).as_posix() for path in (root / folder).glob(f"test_{stem}*.py")}
+    if not (root / folder).is_dir():  # tests of the package are files beside those of the one around it
+        around = (root / folder).parent
+        named |= {path.relative_to(root).as_posix() for path in around.glob(f"test_{package}*.py")}
+    distances |= dict.fromkeys(named, 1)
     tests = {name: distance for name, distance in distances.items() if _is_test(name)}
     farthest = min(tests.values(), default=0) + 1
 
     def order(name: str) -> tuple[bool, int, bool, int, str]:
         mentions = len(word.findall((root / name).read_text(encoding="utf-8")))
-        return not name.endswith(f"/{named}"), tests[name], not name.startswith(folder), -mentions, name
+        return name not in named, tests[name], not name.startswith(folder), -mentions, name
 
     return sorted((name for name in tests if tests[name] <= farthest), key=order)[:MOST] or [folder]
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
-from translations_assets.publish.model import _as_mozillas, _evaluation_folder
+from translations_assets.publish import model as model_module
+from translations_assets.publish.model import PublishedModel, _as_mozillas, _evaluation_folder, write_files
 from translations_assets.results.scores import Scores
 
 
@@ -33,3 +37,18 @@ def test_comet_is_told_from_0_to_1_and_all_else_from_0_to_100() -> None:
 )
 def test_folders_of_evaluations_are_called_as_upstream_calls_them(model: str, folder: str) -> None:
     assert _evaluation_folder(model) == folder
+
+
+def test_metadata_is_copied_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it stands, everything stands: what reads a destination meanwhile finds no half model."""
+    for name in ("as_html", "as_card"):
+        monkeypatch.setattr(model_module, name, lambda report, config: "")
+    monkeypatch.setattr(model_module, "_metrics", lambda model, report: {"evaluation/a.json": "{}"})
+    outputs = dict.fromkeys(("metadata.json", "model.bin", "vocab.spm"))
+    published = PublishedModel(SimpleNamespace(outputs=outputs), "en-ru", "spring_id")  # type: ignore[arg-type]
+    report = SimpleNamespace(
+        session=SimpleNamespace(store=SimpleNamespace(place_blob=lambda blob, path: None))
+    )
+    files = list(write_files(published, report, "experiment: {}", tmp_path))  # type: ignore[arg-type]
+    assert files[-1] == "models/en-ru/spring_id/exported/metadata.json"
+    assert len(files) == len(set(files)) == 7
