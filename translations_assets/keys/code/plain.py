@@ -31,14 +31,14 @@ _CALLS = (_TYPES - {"object"}) | words(
     "abs all any chr divmod enumerate len map max min ord pow reversed round sorted sum zip "
     "dict.fromkeys str.maketrans collections.Counter collections.deque collections.namedtuple "
     "dataclasses.field datetime.timedelta itertools.chain itertools.count ctypes.CDLL logging.getLogger "
-    "numpy.array numpy.dtype numpy.empty numpy.uint64 numpy.zeros operator.itemgetter pathlib.Path "
-    "re.compile regex.compile struct.Struct types.MappingProxyType typing.NewType typing.ParamSpec "
-    "typing.TypeVar threading.Lock"
+    "numpy.array numpy.dtype numpy.empty numpy.frombuffer numpy.uint64 numpy.zeros operator.itemgetter "
+    "pathlib.Path re.compile regex.compile struct.Struct types.MappingProxyType typing.NewType "
+    "typing.ParamSpec typing.TypeVar threading.Lock xxhash.xxh3_128_digest"
 )
 _ITERATORS = words("enumerate itertools.chain itertools.count map reversed zip")
 _METHODS = words(
     "casefold encode format get isalnum isalpha isdigit isupper items join keys lower lstrip removeprefix "
-    "removesuffix replace rstrip split splitlines strip title to_bytes translate union upper values"
+    "removesuffix replace reshape rstrip split splitlines strip title to_bytes translate union upper values"
 )
 _DECORATORS = words(
     "abc.abstractmethod classmethod contextlib.contextmanager dataclasses.dataclass functools.cache "
@@ -46,7 +46,8 @@ _DECORATORS = words(
 )
 _BASES = words(
     "Exception OSError RuntimeError ValueError abc.ABC collections.abc enum io threading.Thread "
-    "opustrainer.modifiers.Modifier typing.Generic typing.NamedTuple typing.Protocol typing.TypedDict"
+    "opustrainer.modifiers.Modifier opustrainer.modifiers.pool.ModifierPool typing.Generic "
+    "typing.NamedTuple typing.Protocol typing.TypedDict"
 )
 _OPERATIONS = kinds(
     "Constant List Tuple Set Dict Starred Slice Subscript JoinedStr FormattedValue BinOp UnaryOp BoolOp "

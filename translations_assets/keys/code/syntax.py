@@ -147,8 +147,8 @@ class Scope:
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 for name in bound_names(node):
                     self.imports.setdefault(name, []).append(node)
-            if name := name_bound_by(node):
-                self.bound[name] += 1
+            if bound := name_bound_by(node):
+                self.bound[bound] += 1
 
     def owner(self, name: str) -> Scope | None:
         """The scope that a name belongs to; None for the module's own and for built-in names."""
