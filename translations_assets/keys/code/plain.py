@@ -56,11 +56,7 @@ _OPERATIONS = kinds(
 _KEEPING = kinds("List Tuple Set Dict Subscript BoolOp IfExp")
 _HINTS = kinds("Constant Name Attribute Subscript BinOp Tuple List BitOr Load")
 _CHANGING = kinds("List Dict Set ListComp DictComp SetComp GeneratorExp Lambda")
-_FIXED = words(
-    "bytes frozenset int range str tuple logging.getLogger numpy.dtype pathlib.Path re.compile "
-    "regex.compile struct.Struct typing.NewType typing.ParamSpec typing.TypeVar"
-)
-_DIVISIONS = kinds("Div FloorDiv Mod")
+_FIXED = words("frozenset str tuple logging.getLogger numpy.dtype re.compile regex.compile typing.TypeVar")
 
 
 class NotPlainError(Exception):
@@ -226,7 +222,7 @@ class _Checker:
             case ast.Call():
                 parts = [*node.args, *node.keywords]
                 return self._may_be_called(node) and all(map(self._is_value, parts))
-            case ast.BinOp(op=operation, right=right) if isinstance(operation, _DIVISIONS):
+            case ast.BinOp(op=op, right=right) if isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod)):
                 return isinstance(right, ast.Constant) and bool(right.value) and self._is_value(node.left)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 names = bound_names(*(generator.target for generator in node.generators))
