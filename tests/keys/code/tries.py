@@ -41,6 +41,9 @@ ORDER: Mapping[str, Files] = {
     "an import of the standard library that prints": {
         "script": "«import json¦import this»\ndef main(): pass\n"
     },
+    "an import of the standard library that prints, in a function": {
+        "script": "def main():\n    «import this¦pass»\n"
+    },
     "an import in a function or at the top": {
         "script": "«from pipeline.demo.other import f¦»\ndef main():\n    print('main')\n"
         "    «¦from pipeline.demo.other import f»\n    f()\n",

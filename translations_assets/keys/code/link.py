@@ -234,6 +234,8 @@ class Linked(Normaliser):
             if libraries := sorted(self._modules.libraries(imported)):
                 # when they are loaded may matter: they read the environment
                 self.tokens.append(f"import {', '.join(libraries)}")
+            if not (imported.is_internal or outside.is_module(imported.loads[0])):
+                self._looks(f"importing {imported.loads[0]} may have effects")
             found = self._modules.follow(imported)
             self.imports |= found.imports
             if isinstance(found.meaning, Unit):
