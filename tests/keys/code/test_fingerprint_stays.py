@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.keys.code.package import Package
+import pytest
+
+from tests.keys.code.package import GUARD, Package
 
 CODE = '''
 import json
@@ -45,9 +47,21 @@ def main():
 WORDS = "LIMIT = 3\n\ndef known():\n    yield from ('one', 'three')\n"
 
 
-def test_it_is_what_it_was(package: Package) -> None:
+TAKEN_APART = CODE.replace("    global STATE\n", "").replace("STATE", "state")
+
+
+@pytest.mark.parametrize(
+    ("code", "why", "digest"),
+    [
+        (
+            CODE,
+            "pipeline.demo.script, it changes STATE",
+            "f47b689a442cbbeb42e950fa3b8a01b6c1722883618004b20bdfd3972a183b6a",
+        ),
+        (TAKEN_APART, "", "5ad29e767512b0983e203068b317475d48ca9d69c28ca6cffee7be3798de8103"),
+    ],
+)
+def test_it_is_what_it_was(package: Package, code: str, why: str, digest: str) -> None:
     """With another one every step of every store would run again."""
-    assert (
-        package.script(CODE, words=WORDS)
-        == "f47b689a442cbbeb42e950fa3b8a01b6c1722883618004b20bdfd3972a183b6a"
-    )
+    found = package.fingerprint({"demo.script": code + GUARD, "demo.words": WORDS})
+    assert (found.why_whole, found.digest) == (why, digest)

@@ -41,6 +41,9 @@ ORDER: Mapping[str, Files] = {
     "an import of the standard library that prints": {
         "script": "«import json¦import this»\ndef main(): pass\n"
     },
+    "an import of the standard library that prints, in a function": {
+        "script": "def main():\n    «import this¦pass»\n"
+    },
     "an import in a function or at the top": {
         "script": "«from pipeline.demo.other import f¦»\ndef main():\n    print('main')\n"
         "    «¦from pipeline.demo.other import f»\n    f()\n",
@@ -296,6 +299,14 @@ STATEMENTS: Mapping[str, Files] = {
         "script": "import sys\nsys.setrecursionlimit(«400¦500»)\n"
         "def main(): print(sys.getrecursionlimit())\n",
     },
+    "two names that are bound together": {
+        "script": "from pipeline.demo.other import «a¦b as a»\ndef main(): print(a)\n",
+        "other": "a, b = 1, 2\n",
+    },
+    "two names that are bound together, in a function": {
+        "script": "from pipeline.demo import other\na, b = 1, 2\ndef main(): print(«a¦b», other.«a¦b»)\n",
+        "other": "a, b = 1, 1\n",
+    },
     "a walrus at the top level": {"script": "X = [(Y := n) for n in (1, «2¦3»)]\ndef main(): print(Y)\n"},
     "a with statement": {
         "script": "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as f: print(«1¦2»)\n"
@@ -443,6 +454,18 @@ NAMES: Mapping[str, Files] = {
     },
     "a local in an error, read for its own value": {
         "script": "def main():\n    try: «a¦b» = «a¦b» + 1\n    except Exception as error: print(error)\n",
+    },
+    "a local in an error, deleted before": {
+        "script": "def main():\n    «a¦b» = 1\n    del «a¦b»\n    try: print(«a¦b»)\n"
+        "    except Exception as error: print(error)\n",
+    },
+    "a local in an error, bound by an error before": {
+        "script": "def main():\n    try:\n        try: 1 / 0\n        except ArithmeticError as «a¦b»: pass\n"
+        "        print(«a¦b»)\n    except Exception as error: print(error)\n",
+    },
+    "a local in an error, read by a function before": {
+        "script": "def main():\n    def f(): return «a¦b»\n    try: f()\n"
+        "    except Exception as error: print(error)\n    «a¦b» = 1\n",
     },
     "a local in an error, read for its own loop": {
         "script": "def main():\n    try:\n        for «a¦b» in «a¦b»: pass\n"

@@ -100,8 +100,7 @@ class Accepted:
 def add_changes(path: Path, changes: Iterable[Change]) -> None:
     """Add changes to the end of a file, one line each; what stands in it already stays as it is."""
     text = path.read_bytes().decode() if path.exists() else _HEADER  # line ends as they are
-    if not text.endswith("\n"):
-        text += "\n"
+    text += "" if text.endswith("\n") else "\n"
     lines = "".join(f"- {json.dumps(asdict(change), ensure_ascii=False)}\n" for change in changes)
     write_whole(path, text + lines)
 

@@ -20,10 +20,9 @@ from translations_assets.keys.code.syntax import FUNCTIONS, hints, is_idle
 
 def slice_modules(modules: Modules, reach: Reach) -> dict[str, str]:
     """Relative path → source text of every module that runs, cut down to what is reached."""
-    ordered = sorted(reach.modules, key=lambda module: module.name)
     return {
         module.path.relative_to(modules.root).as_posix(): _slice(module, reach)
-        for module in ordered
+        for module in sorted(reach.modules, key=lambda module: module.name)
         if module.path
     }
 

@@ -15,7 +15,7 @@ from typing import cast
 
 from translations_assets.errors import CodeError
 from translations_assets.keys.code import outside
-from translations_assets.keys.code.modules import Found, Imported, Module, Modules, Unit, is_internal
+from translations_assets.keys.code.modules import Found, Imported, Module, Modules, Unit
 from translations_assets.keys.code.normalise import Normaliser
 from translations_assets.keys.code.syntax import Scope, dotted, words
 
@@ -96,7 +96,7 @@ class Linked(Normaliser):
             if owner.kind == "class" and not store and (found := self._found(name, None)):
                 self.tokens.append("or")  # where it is read before the class has bound it
                 self._refer(found, ())
-            self._write(owner.token(name, store or self.scope is not owner), attributes)
+            self._write(owner.token(name, store), attributes)
 
     def _found(self, name: str, owner: Scope | None) -> Found | None:
         """What a name of the module, or of an import in a function, stands for."""
@@ -121,7 +121,7 @@ class Linked(Normaliser):
             self._looks(f"`{name}` may look at code")
         self._write(f"${name}", attributes)
 
-    def _write(self, token: str | Unit, attributes: Sequence[str]) -> None:
+    def _write(self, token: str, attributes: Sequence[str]) -> None:
         self._check(attributes)
         self.tokens.append(token)
         self.tokens += (f".{attribute}" for attribute in attributes)
@@ -134,7 +134,8 @@ class Linked(Normaliser):
         elif isinstance(meaning, Module):
             self._looks(f"the module {meaning.name} is used as a value")
         elif isinstance(meaning, Unit):
-            self._write(meaning, attributes)
+            self.tokens.append(meaning)
+            self._write(f"={found.which}", attributes)
         elif meaning:
             self._refer_outside(".".join((meaning, *attributes)))
 
@@ -144,10 +145,8 @@ class Linked(Normaliser):
         if prefixes & _IMPORTERS:
             self._refuse_import(path)
         self._knows_module |= bool(prefixes & _KNOW_MODULE)
-        if is_internal(path):
-            self._looks(f"{path} is not visibly there")
-        elif not outside.is_attribute(path):
-            self._looks(f"`{path}` may look at code")
+        if not outside.is_attribute(path):
+            self._looks(f"`{path}` may look at code, or is not visibly there")
         self.tokens.append(f"@{path}")
 
     def _refuse_import(self, how: str) -> None:
@@ -235,6 +234,8 @@ class Linked(Normaliser):
             if libraries := sorted(self._modules.libraries(imported)):
                 # when they are loaded may matter: they read the environment
                 self.tokens.append(f"import {', '.join(libraries)}")
+            if not (imported.is_internal or outside.is_module(imported.loads[0])):
+                self._looks(f"importing {imported.loads[0]} may have effects")
             found = self._modules.follow(imported)
             self.imports |= found.imports
             if isinstance(found.meaning, Unit):

@@ -63,9 +63,7 @@ class Unit:
     module: Module
     node: ast.stmt
     names: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        self.is_guard = is_main_guard(self.node)  # what runs when the module is a script
+    is_guard: bool = False  # whether it is what runs when the module is a script
 
     @property
     def short_name(self) -> str:
@@ -107,7 +105,7 @@ class Module:
                 future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
                 self.future_annotations |= future and any(one.name == "annotations" for one in node.names)
             elif not is_idle(node):
-                unit = Unit(self, node, tuple(dict.fromkeys(bound_names(node))))
+                unit = Unit(self, node, tuple(dict.fromkeys(bound_names(node))), is_main_guard(node))
                 self.units.append(unit)
                 self.definitions |= dict.fromkeys(unit.names, unit)
         self.guard = next((unit for unit in self.units if unit.is_guard), None)
@@ -164,10 +162,12 @@ class Found(NamedTuple):
 
     meaning  a dotted name where it is from outside the package, or where a module does not visibly have it;
              None for built-in names
+    which    the name, where a unit binds several
     """
 
     meaning: str | Module | Unit | None
     imports: frozenset[Imported] = frozenset()
+    which: str = ""
 
 
 class Modules:
@@ -216,9 +216,9 @@ class Modules:
         """What a module's name stands for."""
         found = self._names.get((module, name))
         if found is None:
-            imports = module.imports.get(name)
-            found = self.follow(*imports) if imports else Found(module.definitions.get(name))
-            self._names[module, name] = found
+            imports, unit = module.imports.get(name), module.definitions.get(name)
+            found = Found(unit, which=name if unit and len(unit.names) > 1 else "")
+            found = self._names[module, name] = self.follow(*imports) if imports else found
         return found
 
     def follow(self, *imports: Imported) -> Found:
@@ -228,7 +228,7 @@ class Modules:
             return Found(last.path, frozenset(imports))
         module = self.require(last.module, last.importer, last.node.lineno)
         found = self.attribute(module, last.attribute) if last.attribute else Found(module)
-        return Found(found.meaning, found.imports.union(imports))
+        return found._replace(imports=found.imports.union(imports))
 
     def attribute(self, module: Module, name: str) -> Found:
         """What an attribute of a module stands for."""

@@ -65,6 +65,8 @@ class Normaliser(ast.NodeVisitor):
             else:
                 self.tokens.append(f"{field}={value}")
         self.tokens.append(")")
+        if isinstance(node, ast.ExceptHandler) and node.name:
+            self.scope.unbind(node.name)
 
     def _within(self, scope: Scope, field: str, nodes: Iterable[ast.AST]) -> None:
         outer, self.scope = self.scope, scope
@@ -87,13 +89,15 @@ class Normaliser(ast.NodeVisitor):
         """Write a name."""
         owner = self.scope.owner(name)
         if owner:
-            self.tokens.append(owner.token(name, store or self.scope is not owner))
+            self.tokens.append(owner.token(name, store))
         else:
             self.tokens += [self.module.docstring, name] if name == "__doc__" else [name]
 
     def visit_Name(self, node: ast.Name) -> None:
         """Write a name, read or bound."""
         self.name(node.id, store=not isinstance(node.ctx, ast.Load))
+        if isinstance(node.ctx, ast.Del):
+            self.scope.unbind(node.id)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """Write a literal."""

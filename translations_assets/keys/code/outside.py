@@ -27,10 +27,10 @@ _MODULES = words(
     "ctranslate2 ctypes dataclasses datetime decimal difflib eflomal enum errno fasttext fcntl fnmatch "
     "fractions functools fxtranslate glob gzip hanzidentifier hashlib heapq heliport html icu4py importlib "
     "io itertools json logging lzma math matplotlib mtdata multiprocessing numpy opencc operator opustrainer "
-    "os pathlib psutil pyarrow queue random re regex requests resource sacrebleu sacremoses selectors "
-    "sentencepiece shlex shutil signal socket statistics string struct subprocess sys tarfile tempfile "
-    "textwrap threading time tokenize tomllib types typing unicodedata urllib weakref xml xxhash yaml "
-    "zipfile zlib zstandard"
+    "os pathlib psutil py3langid pyarrow queue random re regex requests resource sacrebleu sacremoses "
+    "selectors sentencepiece shlex shutil signal socket statistics string struct subprocess sys tarfile "
+    "tempfile textwrap threading time tokenize tomllib types typing unicodedata urllib weakref xml xxhash "
+    "yaml zipfile zlib zstandard"
 )
 # What may be taken of modules that hold other things as well.
 _ONLY = {
@@ -61,7 +61,6 @@ _NOT_OF = {
     "threading": {"excepthook", "setprofile", "setprofile_all_threads", "settrace", "settrace_all_threads"},
     "typing": {"get_overloads", "get_type_hints", "ForwardRef", "no_type_check", "reveal_type"},
 }
-_PRIVATE = {"os._exit"}
 _OPERATORS = words(
     "abs add and bool bytes call ceil complex contains copy deepcopy delitem divmod enter eq exit "
     "aenter aexit aiter anext await float floor floordiv format fspath ge getitem gt hash iadd iand "
@@ -100,7 +99,7 @@ def is_attribute(path: str) -> bool:
     """Whether something in a module from outside the package may be used: `numpy.random.default_rng`."""
     parts = path.split(".")
     has_special = parts[-1] in {"__file__", "__version__"}
-    return path in _PRIVATE or (len(parts) > 1 and _is_safe(parts[:-1] if has_special else parts))
+    return path == "os._exit" or (len(parts) > 1 and _is_safe(parts[:-1] if has_special else parts))
 
 
 def _is_safe(parts: list[str]) -> bool:

@@ -31,14 +31,14 @@ _CALLS = (_TYPES - {"object"}) | words(
     "abs all any chr divmod enumerate len map max min ord pow reversed round sorted sum zip "
     "dict.fromkeys str.maketrans collections.Counter collections.deque collections.namedtuple "
     "dataclasses.field datetime.timedelta itertools.chain itertools.count ctypes.CDLL logging.getLogger "
-    "numpy.array numpy.dtype numpy.empty numpy.uint64 numpy.zeros operator.itemgetter pathlib.Path "
-    "re.compile regex.compile struct.Struct types.MappingProxyType typing.NewType typing.ParamSpec "
-    "typing.TypeVar threading.Lock"
+    "numpy.array numpy.dtype numpy.empty numpy.frombuffer numpy.uint64 numpy.zeros operator.itemgetter "
+    "pathlib.Path re.compile regex.compile struct.Struct types.MappingProxyType typing.NewType "
+    "typing.ParamSpec typing.TypeVar threading.Lock xxhash.xxh3_128_digest"
 )
 _ITERATORS = words("enumerate itertools.chain itertools.count map reversed zip")
 _METHODS = words(
     "casefold encode format get isalnum isalpha isdigit isupper items join keys lower lstrip removeprefix "
-    "removesuffix replace rstrip split splitlines strip title to_bytes translate union upper values"
+    "removesuffix replace reshape rstrip split splitlines strip title to_bytes translate union upper values"
 )
 _DECORATORS = words(
     "abc.abstractmethod classmethod contextlib.contextmanager dataclasses.dataclass functools.cache "
@@ -46,7 +46,8 @@ _DECORATORS = words(
 )
 _BASES = words(
     "Exception OSError RuntimeError ValueError abc.ABC collections.abc enum io threading.Thread "
-    "opustrainer.modifiers.Modifier typing.Generic typing.NamedTuple typing.Protocol typing.TypedDict"
+    "opustrainer.modifiers.Modifier opustrainer.modifiers.pool.ModifierPool typing.Generic "
+    "typing.NamedTuple typing.Protocol typing.TypedDict"
 )
 _OPERATIONS = kinds(
     "Constant List Tuple Set Dict Starred Slice Subscript JoinedStr FormattedValue BinOp UnaryOp BoolOp "
@@ -55,11 +56,7 @@ _OPERATIONS = kinds(
 _KEEPING = kinds("List Tuple Set Dict Subscript BoolOp IfExp")
 _HINTS = kinds("Constant Name Attribute Subscript BinOp Tuple List BitOr Load")
 _CHANGING = kinds("List Dict Set ListComp DictComp SetComp GeneratorExp Lambda")
-_FIXED = words(
-    "bytes frozenset int range str tuple logging.getLogger numpy.dtype pathlib.Path re.compile "
-    "regex.compile struct.Struct typing.NewType typing.ParamSpec typing.TypeVar"
-)
-_DIVISIONS = kinds("Div FloorDiv Mod")
+_FIXED = words("frozenset str tuple logging.getLogger numpy.dtype re.compile regex.compile typing.TypeVar")
 
 
 class NotPlainError(Exception):
@@ -225,7 +222,7 @@ class _Checker:
             case ast.Call():
                 parts = [*node.args, *node.keywords]
                 return self._may_be_called(node) and all(map(self._is_value, parts))
-            case ast.BinOp(op=operation, right=right) if isinstance(operation, _DIVISIONS):
+            case ast.BinOp(op=op, right=right) if isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod)):
                 return isinstance(right, ast.Constant) and bool(right.value) and self._is_value(node.left)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 names = bound_names(*(generator.target for generator in node.generators))

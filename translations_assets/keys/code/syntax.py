@@ -8,10 +8,10 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import count
 from typing import Literal
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CLOSED = (*FUNCTIONS, ast.ClassDef)
 
 _ATTEMPTS = 100
 
@@ -97,7 +97,7 @@ def in_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             waiting.append(node.args)
         elif isinstance(node, ast.comprehension):
             waiting += [*node.ifs[::-1], node.iter]
-        elif isinstance(node, _CLOSED):
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             waiting += [child for child in children(node) if not isinstance(child, ast.stmt)][::-1]
         else:
             waiting += children(node)[::-1]
@@ -139,6 +139,7 @@ class Scope:
         self._globals: set[str] = set()
         self._nonlocals: set[str] = set()
         self._numbers: dict[str, str] = {}
+        self._unused = count()
         for node in in_scope(nodes):
             if isinstance(node, ast.Global):
                 self._globals.update(node.names)
@@ -147,8 +148,8 @@ class Scope:
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 for name in bound_names(node):
                     self.imports.setdefault(name, []).append(node)
-            if one := name_bound_by(node):
-                self.bound[one] += 1
+            if bound := name_bound_by(node):
+                self.bound[bound] += 1
 
     def owner(self, name: str) -> Scope | None:
         """The scope that a name belongs to; None for the module's own and for built-in names."""
@@ -171,5 +172,12 @@ class Scope:
             return f"%class.{name}"
         if name in self.parameters:
             return f"%{self.depth}:{name}"
-        number = f"%{self.depth}.{len(self._numbers)}"
-        return self._numbers.setdefault(name, number if store else f"{number}:{name}")
+        if name not in self._numbers:
+            number = f"%{self.depth}.{next(self._unused)}"
+            self._numbers[name] = number if store else f"{number}:{name}"
+        return self._numbers[name]
+
+    def unbind(self, name: str) -> None:
+        """Note that a name has no value any more."""
+        if owner := self.owner(name):
+            owner._numbers.pop(name, None)
