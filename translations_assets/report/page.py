@@ -19,9 +19,9 @@ from translations_assets.config.model_names import RELEASED
 from translations_assets.records.run import RunOptions
 from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report
-from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
 from translations_assets.report.sentences import Sentence
+from translations_assets.results.lines import DatasetLines
 from translations_assets.results.scores import METRICS, Scores, Speed
 from translations_assets.running.prices import class_of
 from translations_assets.why.costs import spent_on
