@@ -14,17 +14,15 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.results.evaluations import COMPARING
 from translations_assets.results.files import (
-    Outputs,
+    Reader,
     read_comparison,
     read_metrics,
     read_numbers,
     read_statistics,
 )
-from translations_assets.running.protocols import Reading
 from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Any, Any], Verdict]"
-Reader: TypeAlias = "Callable[[Reading, Outputs, str], object | None]"
 State = Literal["passed", "failed", "off", "not computed", "nothing to judge"]
 HARMLESS: tuple[State, ...] = ("passed", "off", "nothing to judge")
 
@@ -33,11 +31,11 @@ HARMLESS: tuple[State, ...] = ("passed", "off", "nothing to judge")
 class Gate:
     """A question about what a stage made.
 
-    name   that of its section in the training config's `checks`
-    stage  the judged stage
-    reads  the stages whose numbers it needs: those that compute such, cleaning, trainings, evaluations
-    judge  what these tell, and thresholds → verdict
-    read   what stages tell that are not made for gates
+    name    that of its section in the training config's `checks`
+    stage   the judged stage
+    reads   the stages whose numbers it needs: those that compute such, cleaning, trainings, evaluations
+    judge   what these tell, and thresholds → verdict
+    reader  reads what stages tell that are not made for gates
 
     A failure of level `error` stops all that is downstream of the stage.
 
@@ -49,7 +47,7 @@ class Gate:
     stage: str
     reads: tuple[str, ...]
     judge: Judge
-    read: Reader = read_metrics
+    reader: Reader[object] = read_metrics
 
     @property
     def identifier(self) -> str:
@@ -68,11 +66,15 @@ class Gate:
 
 
 def _gates(
-    name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",), read: Reader = Gate.read
+    name: str,
+    judge: Judge,
+    *stages: str,
+    reads: tuple[str, ...] = ("check_{}",),
+    reader: Reader[object] = Gate.reader,
 ) -> Iterator[Gate]:
     """A gate for each of several stages, whose name stands in `reads` for `{}`."""
     for stage in stages:
-        yield Gate(name, stage, tuple(name.format(stage) for name in reads), judge, read)
+        yield Gate(name, stage, tuple(name.format(stage) for name in reads), judge, reader)
 
 
 _TEXTS = ("merge_corpus", "merge_mono_src", "merge_mono_trg", "cefilter")
@@ -92,11 +94,11 @@ GATES: tuple[Gate, ...] = (
     *_gates("held-out-exact", text.held_out_exact, *_TEXTS),
     *_gates("held-out-near", text.held_out_near, *_TEXTS),
     *_gates("language", text.language, *_TEXTS),
-    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, read=read_statistics),
-    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, read=read_statistics),
-    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, read=read_statistics),
-    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, read=read_statistics),
-    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, read=read_statistics),
+    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, reader=read_statistics),
+    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, reader=read_statistics),
+    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, reader=read_statistics),
+    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, reader=read_statistics),
+    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, reader=read_statistics),
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
@@ -195,14 +197,14 @@ def _documents(session: Session, gate: Gate) -> Documents[object]:
         session.need(steps)
         found[stage] = {}
         for step in steps:
-            read = _reader_of(session, stage) or gate.read
+            read = _reader_of(session, stage) or gate.reader
             told = read(session.store, session.result_of(step).outputs, step.label)
             if told is not None:  # a model that was fetched tells nothing
                 found[stage][step.label] = told
     return found
 
 
-def _reader_of(session: Session, stage: str) -> Reader | None:
+def _reader_of(session: Session, stage: str) -> Reader[object] | None:
     """Return the reader of what a stage tells that is made for gates; None for others."""
     if stage not in session.graph.checks:
         return None

@@ -3,9 +3,9 @@
 import base64
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import dagster as dg
 
@@ -21,7 +21,7 @@ from translations_assets.defs.quality import (
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
 from translations_assets.report.machines import machine_use
-from translations_assets.results.files import Outputs, read_metrics, read_scores, read_statistics
+from translations_assets.results.files import Reader, Value, read_metrics, read_scores, read_statistics
 from translations_assets.results.lines import merged_lines
 from translations_assets.results.scores import Scores
 from translations_assets.results.statistics import LineCounts, Statistics
@@ -41,7 +41,6 @@ KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
-Value = TypeVar("Value")
 Counted: TypeAlias = "Sequence[tuple[str, Statistics]]"  # step label, what it counted
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
@@ -134,9 +133,7 @@ def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
     }
 
 
-def _read(
-    results: Sequence[StepResult], store: Store, read: Callable[[Store, Outputs, str], Value | None]
-) -> list[tuple[str, Value]]:
+def _read(results: Sequence[StepResult], store: Store, read: Reader[Value]) -> list[tuple[str, Value]]:
     """(step label, contents) of every file that a reader of `results.files` reads."""
     labels = [result.step.label for result in results]
     found = [read(store, result.manifest.outputs, result.step.label) for result in results]

@@ -22,6 +22,8 @@ NUMBERS = "numbers.json"  # for gates
 Outputs: TypeAlias = Mapping[str, Blob]
 Numbers: TypeAlias = "dict[str, Any]"
 Value = TypeVar("Value")
+# Store, a result's files, the step's label → what the step tells; None where it leaves no such file
+Reader: TypeAlias = Callable[[Reading, Outputs, str], Value | None]
 
 
 def read_statistics(store: Reading, outputs: Outputs, label: str) -> Statistics | None:
