@@ -29,11 +29,12 @@ from pipeline.clean.clean_parallel import main as clean
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines, zip_lines
 from translations_assets.checks.gates import GATES
-from translations_assets.checks.verdict import NothingToJudge
+from translations_assets.checks.verdict import Documents, NothingToJudge
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.gates import Checks
 from translations_assets.config.identification import heli_labels
 from translations_assets.config.languages import Language, language
+from translations_assets.results.statistics import Statistics
 from translations_assets.stages.cleaning import FILTERS, filter_files, pattern_files
 from translations_assets.stages.languages import opuscleaner_code
 
@@ -140,13 +141,13 @@ def _tried(name: str, spoken: Language, pairs: Sequence[Pair]) -> list[str]:
     told = f"fit {agreed['fit']}, apart {agreed['apart']} of {agreed['windows']}; of {agreed['sentences']} "
     told += f"sentences {agreed['copied']} copied, {agreed['partly']} partly; lengths {agreed['lengths']}"
     print(f"{name}: {1 - lines['kept'] / lines['in']:.1%} dropped; {told}", flush=True)
-    failed = dict(_failed({"clean_corpus": {"the set": stats}}))
+    failed = dict(_failed({"clean_corpus": {"the set": Statistics.from_dict(stats)}}))
     for gate, told in failed.items():
         print(f"    {gate}: {told}", flush=True)
     return list(failed)
 
 
-def _failed(documents: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _failed(documents: Documents[Statistics]) -> Iterator[tuple[str, str]]:
     checks = Checks()
     for gate in GATES:
         if gate.stage == "clean_corpus":

@@ -9,6 +9,7 @@ import pytest
 from translations_assets.checks import cleaned
 from translations_assets.checks.verdict import NothingToJudge
 from translations_assets.config import gates
+from translations_assets.results.statistics import Statistics
 
 
 def agreement(**changed: Any) -> dict[str, Any]:
@@ -27,13 +28,19 @@ def agreement(**changed: Any) -> dict[str, Any]:
     }
 
 
-def stats(kept: int = 24_000, **changed: Any) -> dict[str, Any]:
+def stats(kept: int = 24_000, **changed: Any) -> Statistics:
     """The stats of the cleaning of 25,000 pairs."""
     dropped = {"length_ratio": 25_000 - kept} if kept < 25_000 else {}
-    return {"lines": {"in": 25_000, "kept": kept, "dropped": dropped}, **changed}
+    return Statistics.from_dict({"lines": {"in": 25_000, "kept": kept, "dropped": dropped}, **changed})
 
 
-def of(**datasets: dict[str, Any]) -> Any:
+def side(lang: str, **changed: Any) -> dict[str, Any]:
+    """Findings of a side of which nothing is dropped as another language."""
+    found = {"script": "Latin", "lines": 25_000, "other": 0, "guesses": {}, "samples": []}
+    return {"lang": lang, **found, **changed}
+
+
+def of(**datasets: Statistics) -> Any:
     """A gate's input from the stage that cleans."""
     return {"clean_corpus": {f"clean-corpus-{name}": found for name, found in datasets.items()}}
 
@@ -97,12 +104,12 @@ def test_sides_in_other_languages() -> None:
     """Of a dataset whose files are exchanged both sides are told; half of a side may be untranslated."""
     exchanged = stats(
         identified=[
-            {"lang": "en", "shares": {"lit": 0.9, "lav": 0.1}},
-            {"lang": "lt", "shares": {"eng": 0.91}},
+            side("en", shares={"lit": 0.9, "lav": 0.1}),
+            side("lt", shares={"eng": 0.91}),
         ]
     )
-    half = stats(identified=[{"lang": "en", "shares": {}}, {"lang": "lt", "shares": {"eng": 0.9}}])
-    short = stats(identified=[{"lang": "en"}])
+    half = stats(identified=[side("en", shares={}), side("lt", shares={"eng": 0.9})])
+    short = stats(identified=[side("en")])
     verdict = cleaned.sides(of(a=exchanged, b=half, c=short), gates.Sides())
     assert not verdict.passed
     assert verdict.description == (
@@ -133,5 +140,6 @@ def test_more_is_dropped_than_of_others_of_the_provider() -> None:
         "its provider usually 6 %"
     )
     assert cleaned.dropped(of(**usual, kde=stats(17_000)), gates.Dropped()).passed
+    few = Statistics.from_dict({"lines": {"in": 999, "kept": 1, "dropped": {"a": 998}}})
     with pytest.raises(NothingToJudge, match="no dataset has 1,000 lines"):
-        cleaned.dropped(of(kde={"lines": {"in": 999, "kept": 1, "dropped": {"a": 998}}}), gates.Dropped())
+        cleaned.dropped(of(kde=few), gates.Dropped())

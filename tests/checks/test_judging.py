@@ -18,6 +18,9 @@ from translations_assets.config import gates
 from translations_assets.config.load import parse_config
 from translations_assets.errors import FailedStep, StepFailed, TranslationsError
 from translations_assets.records.run import RunOptions
+from translations_assets.results.scores import Comparison, Scores
+from translations_assets.results.statistics import Statistics
+from translations_assets.results.training import Training
 from translations_assets.running.run_results import UpstreamMissing
 
 
@@ -29,9 +32,21 @@ def of(document: Any, stage: str = "check_merge_corpus") -> Any:
 def scores(**models: dict[str, float]) -> Any:
     """Evaluations: stage → test set → chrF."""
     return {
-        stage: {f"{stage} {dataset}": numbers.evaluation(dataset, chrf) for dataset, chrf in of_model.items()}
+        stage: {f"{stage} {dataset}": evaluation(dataset, chrf) for dataset, chrf in of_model.items()}
         for stage, of_model in models.items()
     }
+
+
+def evaluation(dataset: str, chrf: float, **more: Any) -> Scores:
+    return Scores.from_dict({**numbers.evaluation(dataset, chrf), **more})
+
+
+def differences(dataset: str, **others: tuple[float, float]) -> Comparison:
+    return Comparison.from_dict(numbers.differences(dataset, **others))
+
+
+def training(*chrf: float) -> Training:
+    return Training.from_dict(numbers.training(*chrf))
 
 
 TEXT_GATES = [
@@ -112,13 +127,17 @@ def identified(lang: str, script: str, other: int, lines: int = 10_000, **more: 
     return {**side, "guesses": guesses, "samples": samples, **more}
 
 
+def statistics(*sides: dict[str, Any]) -> Statistics:
+    return Statistics.from_dict({"identified": sides})
+
+
 @pytest.mark.parametrize(
     ("script", "other", "passes"),
     [("Han", 50, True), ("Han", 51, False), ("Latin", 500, True), ("Latin", 501, False)],
 )
 def test_lines_in_their_own_script_that_identification_drops(script: str, other: int, passes: bool) -> None:
     sides = [identified("en", "Latin", 0), identified("xx", script, other)]
-    verdict = text.identification(of({"identified": sides}, "clean_corpus"), gates.IdentificationGate())
+    verdict = text.identification(of(statistics(*sides), "clean_corpus"), gates.IdentificationGate())
     assert verdict.passed is passes
     assert verdict.numbers == {"label, en": 0, "label, xx": other / 10_000}
     assert verdict.samples == ([] if passes else ["cdo: 无法载入文档类"])
@@ -131,9 +150,9 @@ def test_lines_in_their_own_script_that_identification_drops(script: str, other:
 def test_the_worst_dataset_is_told_of_those_that_fail() -> None:
     """Not the one with the larger share, where that is as usual."""
     steps = {
-        "clean-a": {"identified": [identified("en", "Latin", 400), identified("zh", "Han", 100)]},
-        "clean-b": {"identified": [identified("en", "Latin", 300), identified("zh", "Han", 200)]},
-        "model": {},
+        "clean-a": statistics(identified("en", "Latin", 400), identified("zh", "Han", 100)),
+        "clean-b": statistics(identified("en", "Latin", 300), identified("zh", "Han", 200)),
+        "clean-c": statistics(),
     }
     verdict = text.identification({"clean_corpus": steps}, gates.IdentificationGate())
     assert "2 % of the lines of clean-b, zh" in verdict.description
@@ -143,7 +162,7 @@ def test_the_worst_dataset_is_told_of_those_that_fail() -> None:
 @pytest.mark.parametrize("sides", [[], [identified("zh", "Han", 99, lines=999)]])
 def test_few_lines_are_not_judged_by_how_many_are_dropped(sides: list[Any]) -> None:
     with pytest.raises(NothingToJudge, match="no side of a dataset has 1,000 lines"):
-        text.identification(of({"identified": sides}, "clean_mono"), gates.IdentificationGate())
+        text.identification(of(statistics(*sides), "clean_mono"), gates.IdentificationGate())
 
 
 def test_duplicates_lengths_and_empty_lines() -> None:
@@ -260,10 +279,10 @@ def test_good_links_stand_beside_lines_without_any() -> None:
 def trainings(*teachers: float | None, backwards: float = 50.0) -> Any:
     return {
         "train_teacher": {
-            f"train-teacher-{n}": numbers.training() if chrf is None else numbers.training(chrf)
+            f"train-teacher-{n}": training() if chrf is None else training(chrf)
             for n, chrf in enumerate(teachers, start=1)
         },
-        "train_backwards": {"train-backwards": numbers.training(backwards)},
+        "train_backwards": {"train-backwards": training(backwards)},
     }
 
 
@@ -304,7 +323,7 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     assert models.student_gap(both, gates.StudentGap.model_validate({"max-gap": 6.0})).passed
     ensemble = {**both, **scores(evaluate_teacher_ensemble={"demo_a": 60.0, "demo_b": 45.0})}
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
-    second = {"second, demo_b": numbers.evaluation("demo_b", 41.0)}
+    second = {"second, demo_b": evaluation("demo_b", 41.0)}
     two = {**both, "evaluate_teacher": both["evaluate_teacher"] | second}
     assert "has 46.0: -6.0" in models.student_gap(two, gates.StudentGap()).description
 
@@ -314,7 +333,7 @@ def test_a_gap_comes_with_the_probability_that_chance_made_it() -> None:
     both = scores(
         evaluate_student={"demo_a": 50.0}, evaluate_teacher={"demo_a": 51.5}, evaluate_teacher_ensemble={}
     )
-    compared = numbers.differences("demo_a", first=(48.0, 0.001), second=(51.5, 0.042))
+    compared = differences("demo_a", first=(48.0, 0.001), second=(51.5, 0.042))
     verdict = models.student_gap(
         {**both, "check_evaluate_student": {"check-student-a": compared}}, gates.StudentGap()
     )
@@ -331,7 +350,7 @@ def test_a_student_without_a_teacher_is_not_judged_by_one() -> None:
 
 @pytest.mark.parametrize("fetched", ["train_teacher", "train_backwards"])
 def test_a_fetched_model_was_not_validated_here(fetched: str) -> None:
-    trained = {"train-x": {"best": {"chrf": {"score": 1.0}}}}
+    trained = {"train-x": training(1.0)}
     documents = {"train_teacher": trained, "train_backwards": trained, fetched: {}}
     with pytest.raises(NothingToJudge, match="not both trained here"):
         models.teacher_margin(documents, gates.TeacherMargin())
@@ -364,10 +383,10 @@ def test_the_exported_student_against_the_finetuned() -> None:
 
 def final(**models: float) -> Any:
     """A final evaluation: model → chrF on one test set."""
-    steps = {name: {**numbers.evaluation("demo_a", chrf), "model": name} for name, chrf in models.items()}
-    steps["paragraphs"] = numbers.evaluation("demo_a (paragraphs)", 10.0)
+    steps = {name: evaluation("demo_a", chrf, model=name) for name, chrf in models.items()}
+    steps["paragraphs"] = evaluation("demo_a (paragraphs)", 10.0)
     others = {name: (chrf, 0.03 if name == "released" else 0.5) for name, chrf in models.items()}
-    compared = numbers.differences("demo_a", **others)
+    compared = differences("demo_a", **others)
     return {
         "final_evaluation": steps,
         "check_final_evaluation": {"check-final-a": compared} if others else {},

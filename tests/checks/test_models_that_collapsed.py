@@ -12,10 +12,15 @@ from translations_assets.checks import models, text
 from translations_assets.checks.gates import GATES
 from translations_assets.checks.verdict import NotComputed, NothingToJudge
 from translations_assets.config import gates
+from translations_assets.results.training import Training
 
 
-def trained(metrics: Any, stage: str = "train_teacher") -> Any:
-    return {stage: {"train-x": metrics}}
+def trained(metrics: Any) -> Any:
+    return teachers(**{"train-x": metrics})
+
+
+def teachers(**metrics: Any) -> Any:
+    return {"train_teacher": {label: Training.from_dict(found) for label, found in metrics.items()}}
 
 
 def translated(found: Any, corpus: Any = None, stage: str = "check_translate_corpus") -> Any:
@@ -83,7 +88,7 @@ def test_thresholds_of_collapse() -> None:
 
 
 def test_each_teacher_counts() -> None:
-    both = {"train_teacher": {"one": numbers.training(50.0), "two": numbers.training(2.0)}}
+    both = teachers(one=numbers.training(50.0), two=numbers.training(2.0))
     verdict = models.collapse(both, gates.TrainingCollapse())
     assert not verdict.passed
     assert verdict.description.startswith("two never learned")
@@ -101,7 +106,7 @@ def test_a_curve_that_fails_names_the_threshold_and_the_training_first() -> None
     good = numbers.training(42.0, 44.0, 45.0, entropy=[2.5, 2.3, 2.2])
     bad = numbers.training(45.0, 40.0, 25.0, entropy=[2.5, 2.3, 2.2])
     short = numbers.training(45.0, pairs={"original": {"kept": 9000}, "dev": {"kept": 100}})
-    verdict = models.curve({"train_teacher": {"one": good, "two": bad, "three": short}}, curve())
+    verdict = models.curve(teachers(one=good, two=bad, three=short), curve())
     two, three, one = verdict.description.split("; one: ")[0], "three: min-epochs 1 is not kept", "one: chrF"
     assert two.startswith("two: ")
     assert three in two
@@ -151,10 +156,8 @@ def test_a_curve_without_counts_tells_no_epochs() -> None:
 @pytest.mark.parametrize("judge", [models.collapse, models.curve])
 def test_what_was_not_trained_or_not_validated_here(judge: Any) -> None:
     section = gates.TrainingCollapse() if judge is models.collapse else curve()
-    none: Any = {"train_backwards": {}}
-    for documents in (none, trained({"lines": 3})):  # the second was fetched
-        with pytest.raises(NothingToJudge, match="trains no such model"):
-            judge(documents, section)
+    with pytest.raises(NothingToJudge, match="trains no such model"):
+        judge({"train_backwards": {}}, section)
     with pytest.raises(NotComputed, match="train-x was never validated"):
         judge(trained(numbers.training()), section)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, make
-from tests.defs.runner import STATISTICS, MadeUpRunner
+from tests.defs.runner import METRICS, STATISTICS, MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.project import Project
 from translations_assets.runners import machine
@@ -238,6 +238,20 @@ def test_results_tell_what_the_exported_model_needs(command: Command) -> None:
     assert speed in command("results", PARTITION).out
     found = json.loads(command("results", PARTITION, "--json").out)["exported"]["tiny"]
     assert found["words_per_second"] == 2500
+
+
+def test_scores_that_are_damaged_are_told_with_what_to_do(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(METRICS, "pipeline.eval.evaluate", {"dataset": "tiny", "chrf": {"signature": "x"}})
+    make("evaluate_backwards")
+    said = command("results", PARTITION)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("error: metrics.json of evaluate-backwards-")
+    assert said.err.endswith(
+        "cannot be read: by_metric: it has no score. To make it anew, name the step's stage: "
+        "translations train PARTITION --start STAGE\n"
+    )
 
 
 def test_results_of_a_final_evaluation(command: Command) -> None:

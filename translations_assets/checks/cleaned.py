@@ -9,15 +9,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, percent
 from translations_assets.config.gates import Agreement, Dropped, HalfTranslated, Sides
+from translations_assets.results.statistics import SidesAgreement, Statistics
 
 FEWEST = 50  # sentences, or pairs whose lengths are compared, of which a share tells something
 FEWEST_LINES = 1_000  # of a dataset, that the share of those that are dropped tells something of it
 ALIKE = 3  # other datasets of a provider that show what is usual for it
-Stats = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,49 +29,54 @@ class _Found:
     samples: Sequence[str] = ()
 
 
-def agreement(documents: Documents, thresholds: Agreement) -> Verdict:
+def agreement(documents: Documents[Statistics], thresholds: Agreement) -> Verdict:
     """Places of a dataset at which targets fit the sources beside theirs as well as their own, or better."""
     judged = {
         dataset: _shifted(dataset, found, thresholds)
         for dataset, found in _agreements(documents)
-        if found["windows"]
+        if found.windows
     }
     return _verdict(judged, "no parallel dataset has lines enough")
 
 
-def _shifted(dataset: str, found: Stats, thresholds: Agreement) -> _Found:
-    apart, windows = sum(found["apart"].values()), found["windows"]
-    at, times = max(found["apart"].items(), key=lambda one: int(one[1]), default=("None", 0))
+def _shifted(dataset: str, found: SidesAgreement, thresholds: Agreement) -> _Found:
+    apart, windows = sum(found.apart.values()), found.windows
+    at, times = max(found.apart.items(), key=lambda one: int(one[1]), default=("None", 0))
     told = f"in {dataset} source and target do not go together at {apart:,} of {windows:,} places"
-    if found["places"]:
-        told += f", the first of them at line {found['places'][0]:,}"
+    if found.places:
+        told += f", the first of them at line {found.places[0]:,}"
     if at != "None":
         lines = f"{abs(int(at))} line{'s' if abs(int(at)) > 1 else ''}"
         told += f"; at {times:,} each target fits the source {lines} {'above' if int(at) > 0 else 'below'} it"
     # A single place at which nothing fits is chance, of names and single words; one that says where its
     # targets are is not.
-    counted = apart - min(1, found["apart"].get("None", 0))
+    counted = apart - min(1, found.apart.get("None", 0))
     return _Found(apart / windows, counted / windows > thresholds.max_share, told)
 
 
-def half_translated(documents: Documents, thresholds: HalfTranslated) -> Verdict:
+def half_translated(documents: Documents[Statistics], thresholds: HalfTranslated) -> Verdict:
     """Sentences whose translation is a copy, has much of the source in it, or ends too soon."""
     judged: dict[str, _Found] = {}
     for dataset, found in _agreements(documents):
-        if found["sentences"] >= FEWEST:
-            for what, most, told in (
-                ("copied", thresholds.max_copied, "have their own text for a translation"),
-                ("partly", thresholds.max_partly, "have many of their words in their translation"),
+        if found.sentences >= FEWEST:
+            for what, number, most, told in (
+                ("copied", found.copied, thresholds.max_copied, "have their own text for a translation"),
+                (
+                    "partly",
+                    found.partly,
+                    thresholds.max_partly,
+                    "have many of their words in their translation",
+                ),
             ):
-                share = found[what] / found["sentences"]
+                share = number / found.sentences
                 judged[f"{what}, {dataset}"] = _Found(
                     share,
                     share > most,
                     f"{percent(share)} of the sentences of {dataset} {told}",
-                    found["samples"] if what == "partly" else (),
+                    found.samples if what == "partly" else (),
                 )
-        if found["lengths"]["pairs"] >= FEWEST:
-            judged |= _lengths(dataset, found["lengths"]["quartiles"], thresholds)
+        if found.lengths.pairs >= FEWEST:
+            judged |= _lengths(dataset, found.lengths.quartiles, thresholds)
     return _verdict(judged, "no parallel dataset has sentences enough")
 
 
@@ -99,29 +103,29 @@ def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslate
     }
 
 
-def sides(documents: Documents, thresholds: Sides) -> Verdict:
+def sides(documents: Documents[Statistics], thresholds: Sides) -> Verdict:
     """Long lines that are in another language, before anything is dropped, by dataset and side."""
     judged: dict[str, _Found] = {}
     for dataset, stats in _datasets(documents):
-        for side in stats.get("identified", ()):
-            if "shares" in side:
-                share = sum(side["shares"].values())
-                told = f"{percent(share)} of the longer lines of {dataset} are not in {side['lang']}"
-                if side["shares"]:
-                    told += f", most of them in {', '.join(list(side['shares'])[:2])}"
-                judged[f"{dataset}, {side['lang']}"] = _Found(share, share > thresholds.max_share, told)
+        for side in stats.identified:
+            if side.shares is not None:
+                share = sum(side.shares.values())
+                told = f"{percent(share)} of the longer lines of {dataset} are not in {side.lang}"
+                if side.shares:
+                    told += f", most of them in {', '.join(list(side.shares)[:2])}"
+                judged[f"{dataset}, {side.lang}"] = _Found(share, share > thresholds.max_share, told)
     return _verdict(judged, "the languages of no dataset are known before cleaning")
 
 
-def dropped(documents: Documents, thresholds: Dropped) -> Verdict:
+def dropped(documents: Documents[Statistics], thresholds: Dropped) -> Verdict:
     """Lines that cleaning drops, beside what it drops of other datasets of the same provider."""
     shares: dict[str, float] = {}
     reasons: dict[str, str] = {}
     for dataset, stats in _datasets(documents):
-        lines = stats["lines"]
-        if lines["in"] >= FEWEST_LINES:
-            shares[dataset] = 1 - lines["kept"] / lines["in"]
-            reasons[dataset] = ", ".join(list(lines["dropped"])[:2])
+        lines = stats.lines
+        if lines and lines.read >= FEWEST_LINES:
+            shares[dataset] = 1 - lines.kept / lines.read
+            reasons[dataset] = ", ".join(list(lines.dropped)[:2])
     judged = {dataset: _unusual(dataset, shares, reasons[dataset], thresholds) for dataset in shares}
     return _verdict(judged, f"no dataset has {FEWEST_LINES:,} lines")
 
@@ -147,13 +151,13 @@ def _provider(step: str) -> str:
     return name if separator else ""
 
 
-def _datasets(documents: Documents) -> Iterator[tuple[str, Stats]]:
+def _datasets(documents: Documents[Statistics]) -> Iterator[tuple[str, Statistics]]:
     return ((step, stats) for steps in documents.values() for step, stats in steps.items())
 
 
-def _agreements(documents: Documents) -> Iterator[tuple[str, Stats]]:
+def _agreements(documents: Documents[Statistics]) -> Iterator[tuple[str, SidesAgreement]]:
     """Yield the statistics of agreement, of the datasets that have any."""
-    return ((step, stats["agreement"]) for step, stats in _datasets(documents) if "agreement" in stats)
+    return ((step, stats.agreement) for step, stats in _datasets(documents) if stats.agreement)
 
 
 def _verdict(judged: Mapping[str, _Found], absent: str) -> Verdict:

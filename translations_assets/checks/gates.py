@@ -12,11 +12,18 @@ from translations_assets.checks.verdict import Documents, NotComputed, NothingTo
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.errors import StepFailed, TranslationsError
-from translations_assets.results.files import METRICS, NUMBERS, STATISTICS, read_file
+from translations_assets.results.evaluations import COMPARING
+from translations_assets.results.files import (
+    Reader,
+    read_comparison,
+    read_metrics,
+    read_numbers,
+    read_statistics,
+)
 from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.session import Session
 
-Judge: TypeAlias = "Callable[[Documents, Any], Verdict]"
+Judge: TypeAlias = "Callable[[Any, Any], Verdict]"
 State = Literal["passed", "failed", "off", "not computed", "nothing to judge"]
 HARMLESS: tuple[State, ...] = ("passed", "off", "nothing to judge")
 
@@ -25,11 +32,11 @@ HARMLESS: tuple[State, ...] = ("passed", "off", "nothing to judge")
 class Gate:
     """A question about what a stage made.
 
-    name   that of its section in the training config's `checks`
-    stage  the judged stage
-    reads  the stages whose numbers it needs: those that compute such, cleaning, trainings, evaluations
-    judge  numbers and thresholds → verdict
-    file   what stages leave that do not compute such numbers
+    name    that of its section in the training config's `checks`
+    stage   the judged stage
+    reads   the stages whose numbers it needs: those that compute such, cleaning, trainings, evaluations
+    judge   what these tell, and thresholds → verdict
+    reader  reads what stages tell that are not made for gates
 
     A failure of level `error` stops all that is downstream of the stage.
 
@@ -41,7 +48,7 @@ class Gate:
     stage: str
     reads: tuple[str, ...]
     judge: Judge
-    file: str = METRICS
+    reader: Reader[object] = read_metrics
 
     @property
     def identifier(self) -> str:
@@ -60,11 +67,15 @@ class Gate:
 
 
 def _gates(
-    name: str, judge: Judge, *stages: str, reads: tuple[str, ...] = ("check_{}",), file: str = Gate.file
+    name: str,
+    judge: Judge,
+    *stages: str,
+    reads: tuple[str, ...] = ("check_{}",),
+    reader: Reader[object] = Gate.reader,
 ) -> Iterator[Gate]:
     """A gate for each of several stages, whose name stands in `reads` for `{}`."""
     for stage in stages:
-        yield Gate(name, stage, tuple(read.format(stage) for read in reads), judge, file)
+        yield Gate(name, stage, tuple(name.format(stage) for name in reads), judge, reader)
 
 
 _TEXTS = ("merge_corpus", "merge_mono_src", "merge_mono_trg", "cefilter")
@@ -84,11 +95,11 @@ GATES: tuple[Gate, ...] = (
     *_gates("held-out-exact", text.held_out_exact, *_TEXTS),
     *_gates("held-out-near", text.held_out_near, *_TEXTS),
     *_gates("language", text.language, *_TEXTS),
-    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, file=STATISTICS),
-    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, file=STATISTICS),
-    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, file=STATISTICS),
-    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, file=STATISTICS),
-    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, file=STATISTICS),
+    *_gates("identification", text.identification, *_CLEANED, reads=_OWN, reader=read_statistics),
+    *_gates("agreement", cleaned.agreement, "clean_corpus", reads=_OWN, reader=read_statistics),
+    *_gates("sides", cleaned.sides, *_CLEANED, reads=_OWN, reader=read_statistics),
+    *_gates("half-translated", cleaned.half_translated, "clean_corpus", reads=_OWN, reader=read_statistics),
+    *_gates("dropped", cleaned.dropped, *_CLEANED, reads=_OWN, reader=read_statistics),
     *_gates("duplicates", text.duplicates, *_TEXTS),
     *_gates("empty-lines", text.empty_lines, *_TEXTS),
     *_gates("length-ratio", text.length_ratio, "merge_corpus", "cefilter"),
@@ -179,20 +190,26 @@ def _finding(
     return Finding(gate, section.level, state, description, thresholds, overridden, verdict)
 
 
-def _documents(session: Session, gate: Gate) -> Documents:
-    """The numbers that a gate reads. Raises UpstreamMissing when steps were never made."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+def _documents(session: Session, gate: Gate) -> Documents[object]:
+    """Return what the stages tell that a gate reads. Raises UpstreamMissing when steps were never made."""
+    found: dict[str, dict[str, object]] = {}
     for stage in gate.reads:
         steps = session.graph.stages[stage]
         session.results.need(steps)
         found[stage] = {}
         for step in steps:
-            result = session.results.result_of(step)
-            name = NUMBERS if stage in session.graph.checks else gate.file
-            numbers = read_file(session.store, result.outputs, name, step.label)
-            if numbers is not None:  # a model that was fetched has none
-                found[stage][step.label] = numbers
+            read = _reader_of(session, stage) or gate.reader
+            told = read(session.store, session.results.result_of(step).outputs, step.label)
+            if told is not None:  # a model that was fetched tells nothing
+                found[stage][step.label] = told
     return found
+
+
+def _reader_of(session: Session, stage: str) -> Reader[object] | None:
+    """Return the reader of what a stage tells that is made for gates; None for others."""
+    if stage not in session.graph.checks:
+        return None
+    return read_comparison if stage.startswith(COMPARING) else read_numbers
 
 
 def _overridden_keys(gate: Gate, overrides: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -32,14 +33,16 @@ from translations_assets.config.model_names import (
     STUDENT,
     teacher,
 )
-from translations_assets.results.scores import PARAGRAPHS
+from translations_assets.results.files import Numbers
+from translations_assets.results.scores import PARAGRAPHS, Scores
+from translations_assets.results.training import CurvePoint, Training
 
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_devtest
 CHRF, ENTROPY = "chrf", "ce-mean-words"
 
 
-def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Verdict:
+def alignment_indices(documents: Documents[Numbers], thresholds: AlignmentIndices) -> Verdict:
     """Links that point to no word."""
     found = only(documents, NO_ALIGNMENTS)
     wrong = found["out_of_range"] + found["malformed"]
@@ -56,7 +59,7 @@ def alignment_indices(documents: Documents, thresholds: AlignmentIndices) -> Ver
     )
 
 
-def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict:
+def alignment_links(documents: Documents[Numbers], thresholds: AlignmentLinks) -> Verdict:
     """Judge how many pairs have links, and how many links a word has."""
     found = only(documents, NO_ALIGNMENTS)
     unaligned, links = found["no_links_share"], found["links_per_word"]
@@ -68,7 +71,7 @@ def alignment_links(documents: Documents, thresholds: AlignmentLinks) -> Verdict
     )
 
 
-def teacher_floor(documents: Documents, thresholds: TeacherFloor) -> Verdict:
+def teacher_floor(documents: Documents[Numbers], thresholds: TeacherFloor) -> Verdict:
     """chrF on the dev set: the teachers' together, by itself and against what chance would give."""
     found = only(documents, "the training config has no teacher")
     chrf, chance = found["chrf"]["score"], found["chance"]["score"]
@@ -82,7 +85,7 @@ def teacher_floor(documents: Documents, thresholds: TeacherFloor) -> Verdict:
     )
 
 
-def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
+def teacher_margin(documents: Documents[Training], thresholds: TeacherMargin) -> Verdict:
     """chrF on the validation set: every teacher's against the backwards model's."""
     if not documents["train_teacher"] or not documents["train_backwards"]:
         raise NothingToJudge("teachers and backwards model are not both trained here")
@@ -99,15 +102,14 @@ def teacher_margin(documents: Documents, thresholds: TeacherMargin) -> Verdict:
     )
 
 
-def _validated(label: str, metrics: Mapping[str, Any]) -> float:
+def _validated(label: str, training: Training) -> float:
     """The best chrF on the validation set."""
-    try:
-        return float(metrics["best"]["chrf"]["score"])
-    except KeyError:
-        raise NotComputed(f"{label} was never validated by chrF") from None
+    if CHRF not in training.best:
+        raise NotComputed(f"{label} was never validated by chrF")
+    return training.best[CHRF].score
 
 
-def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
+def student_gap(documents: Documents[Any], thresholds: StudentGap) -> Verdict:
     """chrF on the test sets: the student's against the teachers'."""
     ensemble = _scores(documents["evaluate_teacher_ensemble"])
     teachers = ensemble or _scores(documents["evaluate_teacher"])
@@ -121,65 +123,63 @@ def student_gap(documents: Documents, thresholds: StudentGap) -> Verdict:
     )
 
 
-def quantized_gap(documents: Documents, thresholds: QuantizedGap) -> Verdict:
+def quantized_gap(documents: Documents[Scores], thresholds: QuantizedGap) -> Verdict:
     """chrF on the test sets: the quantised student's against that of the model it was made from."""
     whole = _scores(documents["evaluate_finetuned_student"])
     small = _scores(documents["evaluate_quantized"])
     return _gap(documents, whole, small, thresholds.max_gap, FINETUNED, QUANTIZED, thresholds.max_gain)
 
 
-def exported_gap(documents: Documents, thresholds: ExportedGap | ExportedLoss) -> Verdict:
+def exported_gap(documents: Documents[Any], thresholds: ExportedGap | ExportedLoss) -> Verdict:
     """chrF on the test sets: the exported student's in Firefox's engine against that of the finetuned one."""
     whole = _scores(documents["evaluate_finetuned_student"])
     found = _scores(documents["evaluate_exported"])
     return _gap(documents, whole, found, thresholds.max_gap, FINETUNED, EXPORTED)
 
 
-def released_gap(documents: Documents, thresholds: ReleasedGap) -> Verdict:
+def released_gap(documents: Documents[Any], thresholds: ReleasedGap) -> Verdict:
     """chrF on the test sets: the exported student's against that of the model that Firefox ships."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {EXPORTED: {}, RELEASED: {}}
-    for label, metrics in documents["final_evaluation"].items():
-        if "model" in metrics:  # not of paragraphs
-            found.setdefault(metrics["model"], {})[label] = metrics
+    found: dict[str, dict[str, Scores]] = {EXPORTED: {}, RELEASED: {}}
+    for label, scores in documents["final_evaluation"].items():
+        if scores.model:  # not of paragraphs
+            found.setdefault(scores.model, {})[label] = scores
     if not found[RELEASED]:
         raise NothingToJudge("the training config compares with no released model")
     released, exported = _scores(found[RELEASED]), _scores(found[EXPORTED])
     with_released = {
-        label: {**numbers, "others": {RELEASED: numbers["others"][RELEASED]}}
-        for label, numbers in documents["check_final_evaluation"].items()
+        label: replace(comparison, others={RELEASED: comparison.others[RELEASED]})
+        for label, comparison in documents["check_final_evaluation"].items()
     }
     compared = {"check_final_evaluation": with_released}
     return _gap(compared, released, exported, thresholds.max_gap, RELEASED, EXPORTED)
 
 
-def _scores(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+def _scores(evaluations: Mapping[str, Scores]) -> dict[str, float]:
     """Test set → chrF, the best of several models.
 
     Without variants such as upper case, which are harder, and paragraphs, which engines cut in their own way.
     """
-    scores: dict[str, float] = {}
-    for metrics in evaluations.values():
-        dataset = metrics["dataset"]
+    best: dict[str, float] = {}
+    for scores in evaluations.values():
+        dataset = scores.dataset
         if VARIANT in dataset or dataset.endswith(PARAGRAPHS):
             continue
-        scores[dataset] = max(scores.get(dataset, 0.0), metrics["chrf"]["score"])
-    return scores
+        best[dataset] = max(best.get(dataset, 0.0), scores.by_metric[CHRF].score)
+    return best
 
 
-def _by_chance(documents: Documents) -> dict[str, float]:
+def _by_chance(documents: Documents[Any]) -> dict[str, float]:
     """Test set → the probability that chance made the difference from the best of the other models."""
     found: dict[str, float] = {}
     for stage, comparisons in documents.items():
-        for numbers in comparisons.values() if stage.startswith("check_") else ():
-            best = max(
-                (other["chrf"] for other in numbers["others"].values()), key=lambda chrf: chrf["other"]
-            )
-            found[numbers["dataset"]] = best["p_value"]
+        for comparison in comparisons.values() if stage.startswith("check_") else ():
+            differences = (by_metric[CHRF] for by_metric in comparison.others.values())
+            found[comparison.dataset] = max(differences, key=lambda chrf: chrf.other).p_value
     return found
 
 
 def _gap(
-    documents: Documents,
+    documents: Documents[Any],
     wanted: Mapping[str, float],
     found: Mapping[str, float],
     limit: float,
@@ -218,7 +218,7 @@ def _gap(
     )
 
 
-def export(documents: Documents, thresholds: ExportGate) -> Verdict:
+def export(documents: Documents[Numbers], thresholds: ExportGate) -> Verdict:
     """Judge whether exported files load, and their translations."""
     found = only(documents, "the training config exports nothing")
     if not found["loads"]:
@@ -233,19 +233,19 @@ def export(documents: Documents, thresholds: ExportGate) -> Verdict:
     )
 
 
-def collapse(documents: Documents, thresholds: TrainingCollapse) -> Verdict:
+def collapse(documents: Documents[Training], thresholds: TrainingCollapse) -> Verdict:
     """Models that never learned to translate, unlearned it, or diverged."""
     trained = _trained(documents)
     wrong: list[str] = []
     numbers: dict[str, float] = {}
-    for label, metrics in trained.items():
-        broken = next((point for point in metrics["curve"] if not _finite(point)), None)
+    for label, training in trained.items():
+        broken = next((point for point in training.curve if not _finite(point)), None)
         if broken:
-            wrong.append(f"{label} diverged: not a number at update {broken['update']:,}")
+            wrong.append(f"{label} diverged: not a number at update {broken.update:,}")
             continue
-        points = _validations(metrics, label)
+        points = _validations(training, label)
         wrong += [f"{label} {what}" for what in _collapses(points, thresholds)]
-        numbers[f"best chrF, {label}"] = _best(points, CHRF)[CHRF]
+        numbers[f"best chrF, {label}"] = _best(points, CHRF).numbers[CHRF]
     return Verdict(not wrong, "; ".join(wrong) or _kept(numbers), numbers)
 
 
@@ -254,36 +254,37 @@ def _kept(best: Mapping[str, float]) -> str:
     return f"chrF {min(best.values()):.1f} at the best validation{worst}, and the last one is close to it"
 
 
-def _collapses(points: Sequence[Mapping[str, Any]], thresholds: TrainingCollapse) -> Iterator[str]:
-    best, last = _best(points, CHRF), points[-1]
-    if best[CHRF] < thresholds.min_chrf:
+def _collapses(points: Sequence[CurvePoint], thresholds: TrainingCollapse) -> Iterator[str]:
+    best, last, lowest = _best(points, CHRF), points[-1], _best(points, ENTROPY)
+    highest, chrf = best.numbers[CHRF], last.numbers[CHRF]
+    if highest < thresholds.min_chrf:
         yield (
-            f"never learned to translate: its best chrF is {best[CHRF]:.1f}, at update {best['update']:,}; "
+            f"never learned to translate: its best chrF is {highest:.1f}, at update {best.update:,}; "
             f"at least {thresholds.min_chrf:.1f} is asked for"
         )
-    if last[CHRF] < (1 - thresholds.max_fall) * best[CHRF]:
+    if chrf < (1 - thresholds.max_fall) * highest:
         yield (
-            f"collapsed: its chrF fell from {best[CHRF]:.1f} at update {best['update']:,} "
-            f"to {last[CHRF]:.1f} at the last, {last['update']:,}"
+            f"collapsed: its chrF fell from {highest:.1f} at update {best.update:,} "
+            f"to {chrf:.1f} at the last, {last.update:,}"
         )
-    lowest = _best(points, ENTROPY)
-    if last[ENTROPY] - lowest[ENTROPY] > thresholds.max_rise:
+    entropy = last.numbers[ENTROPY]
+    if entropy - lowest.numbers[ENTROPY] > thresholds.max_rise:
         yield (
-            f"diverged: its cross-entropy rose from {lowest[ENTROPY]:.2f} at update {lowest['update']:,} to "
-            f"{last[ENTROPY]:.2f} at the last, {last['update']:,}"
+            f"diverged: its cross-entropy rose from {lowest.numbers[ENTROPY]:.2f} at update "
+            f"{lowest.update:,} to {entropy:.2f} at the last, {last.update:,}"
         )
 
 
-def curve(documents: Documents, thresholds: TrainingCurve, epochs: bool = True) -> Verdict:
+def curve(documents: Documents[Training], thresholds: TrainingCurve, epochs: bool = True) -> Verdict:
     """chrF and cross-entropy where the other one is best, and how much of its text a training has seen."""
     trained = _trained(documents)
     failed, passed = list[str](), list[str]()
     numbers: dict[str, float] = {}
-    for label, metrics in trained.items():
-        points = _validations(metrics, label)
+    for label, training in trained.items():
+        points = _validations(training, label)
         by_chrf, by_entropy = _best(points, CHRF), _best(points, ENTROPY)
-        lost, risen = by_chrf[CHRF] - by_entropy[CHRF], by_chrf[ENTROPY] - by_entropy[ENTROPY]
-        seen = _epochs(metrics) if epochs else None
+        lost, risen = (by_chrf.numbers[name] - by_entropy.numbers[name] for name in (CHRF, ENTROPY))
+        seen = _epochs(training) if epochs else None
         reasons = [
             *(["max-chrf-gap"] if lost > thresholds.max_chrf_gap else []),
             *(["max-entropy-gap"] if risen > thresholds.max_entropy_gap else []),
@@ -293,55 +294,52 @@ def curve(documents: Documents, thresholds: TrainingCurve, epochs: bool = True) 
         why = "".join(f"{name} {limits[name]:g} is not kept, " for name in reasons)
         (failed if reasons else passed).append(
             f"{label}: {why}chrF is {lost:.1f} below its best where cross-entropy is best "
-            f"(update {by_entropy['update']:,}), cross-entropy {risen:.2f} above its best where chrF is best "
-            f"(update {by_chrf['update']:,})" + ("" if seen is None else f"; {seen:.2g} epochs seen")
+            f"(update {by_entropy.update:,}), cross-entropy {risen:.2f} above its best where chrF is best "
+            f"(update {by_chrf.update:,})" + ("" if seen is None else f"; {seen:.2g} epochs seen")
         )
         numbers |= {f"chrF gap, {label}": lost, f"cross-entropy gap, {label}": risen}
         numbers |= {} if seen is None else {f"epochs, {label}": seen}
     return Verdict(not failed, "; ".join([*failed, *passed]), numbers)
 
 
-def _trained(documents: Documents) -> dict[str, Mapping[str, Any]]:
-    """The trainings, of which there must be some; what was fetched has no curve."""
-    trained = {
-        label: found for steps in documents.values() for label, found in steps.items() if "curve" in found
-    }
+def _trained(documents: Documents[Training]) -> dict[str, Training]:
+    """The trainings, of which there must be some."""
+    trained = {label: found for steps in documents.values() for label, found in steps.items()}
     if not trained:
         raise NothingToJudge("the training config trains no such model")
     return trained
 
 
-def _validations(metrics: Mapping[str, Any], label: str) -> list[Mapping[str, Any]]:
+def _validations(training: Training, label: str) -> list[CurvePoint]:
     """The validations with finite scores, of which there must be some."""
-    points = [point for point in metrics["curve"] if {CHRF, ENTROPY} <= point.keys() and _finite(point)]
+    points = [point for point in training.curve if {CHRF, ENTROPY} <= point.numbers.keys() and _finite(point)]
     if not points:
         raise NotComputed(f"{label} was never validated by {CHRF} and {ENTROPY}")
     return points
 
 
-def _best(points: Sequence[Mapping[str, Any]], metric: str) -> Mapping[str, Any]:
+def _best(points: Sequence[CurvePoint], metric: str) -> CurvePoint:
     sign = -1 if metric == ENTROPY else 1
-    return max(points, key=lambda point: float(sign * point[metric]))
+    return max(points, key=lambda point: sign * point.numbers[metric])
 
 
-def _finite(point: Mapping[str, Any]) -> bool:
-    return all(math.isfinite(value) for value in point.values() if isinstance(value, float))
+def _finite(point: CurvePoint) -> bool:
+    return all(map(math.isfinite, point.numbers.values()))
 
 
-def _epochs(metrics: Mapping[str, Any]) -> float | None:
+def _epochs(training: Training) -> float | None:
     """The number of passes over the text in a training; None when its curve does not tell.
 
     Marian counts sentences again whenever it starts: their number for an update is taken where they grow.
     """
-    points = [point for point in metrics["curve"] if point.get("kind") == "train"]
-    counts = [(point["update"], point["sentences"]) for point in points]
+    counts = [(point.update, point.numbers["sentences"]) for point in training.curve if point.kind == "train"]
     grown = [
         (later[0] - earlier[0], later[1] - earlier[1])
         for earlier, later in pairwise(counts if len(counts) > 1 else [(0, 0), *counts])
         if later[0] > earlier[0] and later[1] > earlier[1]
     ]
-    pairs = sum(kept["kept"] for name, kept in metrics.get("pairs", {}).items() if name != "dev")
+    pairs = sum(kept for name, kept in training.texts.items() if name != "dev")
     if not grown or not pairs:
         return None
     updates, sentences = map(sum, zip(*grown, strict=True))
-    return float(metrics["updates"] * sentences / updates / pairs)
+    return training.updates * sentences / updates / pairs

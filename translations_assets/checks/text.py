@@ -6,9 +6,6 @@ back-translations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, only, percent
 from translations_assets.config.gates import (
     Duplicates,
@@ -21,13 +18,15 @@ from translations_assets.config.gates import (
     TranslationCollapse,
     Translations,
 )
+from translations_assets.results.files import Numbers
+from translations_assets.results.statistics import Statistics
 
 NO_TEXT = "the training config has no such text"
 CORPUS = "check_merge_corpus"
 SHARED_SCRIPTS = ("Latin", "Cyrillic", "Arabic", "Devanagari")  # many languages are written in them
 
 
-def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
+def held_out_exact(documents: Documents[Numbers], thresholds: HeldOutExact) -> Verdict:
     """Whole pairs of training text, and lines of at least five words, that are in a dev or test set."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
@@ -47,7 +46,7 @@ def held_out_exact(documents: Documents, thresholds: HeldOutExact) -> Verdict:
     )
 
 
-def held_out_near(documents: Documents, thresholds: HeldOutNear) -> Verdict:
+def held_out_near(documents: Documents[Numbers], thresholds: HeldOutNear) -> Verdict:
     """Lines of dev and test sets that are the same as training lines, or nearly so."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     shares = {
@@ -68,7 +67,7 @@ def held_out_near(documents: Documents, thresholds: HeldOutNear) -> Verdict:
     )
 
 
-def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
+def language(documents: Documents[Numbers], thresholds: LanguageGate) -> Verdict:
     """Lines that are taken for another language."""
     found = {side["lang"]: side["language"] for _, side in _sides(documents)}
     worst = max(found.values(), key=lambda side: float(side["share"]))
@@ -86,37 +85,37 @@ def language(documents: Documents, thresholds: LanguageGate) -> Verdict:
     )
 
 
-def identification(documents: Documents, thresholds: IdentificationGate) -> Verdict:
+def identification(documents: Documents[Statistics], thresholds: IdentificationGate) -> Verdict:
     """Lines in the script of their language that cleaning dropped for it, by dataset and side.
 
     Where few languages have the script, such lines hardly can be in another. Where many have it, they may be;
     but where more than usual are, either the dataset is bad or the identifier, which the samples show.
     """
     judged = [
-        (f"{step}, {side['lang']}", side)
+        (f"{step}, {side.lang}", side)
         for steps in documents.values()
         for step, stats in steps.items()
-        for side in stats.get("identified", ())
-        if side["lines"] >= max(1, thresholds.min_lines)
+        for side in stats.identified
+        if side.lines >= max(1, thresholds.min_lines)
     ]
     if not judged:
         raise NothingToJudge(f"no side of a dataset has {thresholds.min_lines:,} lines that were identified")
     limits = {True: thresholds.max_share_shared, False: thresholds.max_share}
-    shares = {name: side["other"] / side["lines"] for name, side in judged}
-    bad = [(name, side) for name, side in judged if shares[name] > limits[side["script"] in SHARED_SCRIPTS]]
+    shares = {name: side.other / side.lines for name, side in judged}
+    bad = [(name, side) for name, side in judged if shares[name] > limits[side.script in SHARED_SCRIPTS]]
     name, side = max(bad or judged, key=lambda found: shares[found[0]])
     description = (
-        f"{percent(shares[name])} of the lines of {name} that are written in {side['script']} are dropped as "
+        f"{percent(shares[name])} of the lines of {name} that are written in {side.script} are dropped as "
         "another language"
     )
-    if side["guesses"]:
-        description += f", most of them as {', '.join(list(side['guesses'])[:3])}"
+    if side.guesses:
+        description += f", most of them as {', '.join(list(side.guesses)[:3])}"
     if len(bad) > 1:
         description += f"; of {len(bad)} sides too many are"
-    return Verdict(not bad, description, shares, [line for _, side in bad for line in side["samples"]])
+    return Verdict(not bad, description, shares, [line for _, side in bad for line in side.samples])
 
 
-def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
+def duplicates(documents: Documents[Numbers], thresholds: Duplicates) -> Verdict:
     """Lines or pairs that repeat an earlier one."""
     repeated = only(documents, NO_TEXT)["duplicates"]
     return Verdict(
@@ -127,7 +126,7 @@ def duplicates(documents: Documents, thresholds: Duplicates) -> Verdict:
     )
 
 
-def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
+def length_ratio(documents: Documents[Numbers], thresholds: LengthRatio) -> Verdict:
     """Pairs whose lengths do not fit each other."""
     ratio = only(documents, NO_TEXT)["length_ratio"]
     return Verdict(
@@ -138,7 +137,7 @@ def length_ratio(documents: Documents, thresholds: LengthRatio) -> Verdict:
     )
 
 
-def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
+def empty_lines(documents: Documents[Numbers], thresholds: EmptyLines) -> Verdict:
     """Lines without text."""
     empty = {side["lang"]: side["empty"] / max(1, text["lines"]) for text, side in _sides(documents)}
     return Verdict(
@@ -148,12 +147,12 @@ def empty_lines(documents: Documents, thresholds: EmptyLines) -> Verdict:
     )
 
 
-def _texts(documents: Documents) -> list[Mapping[str, Any]]:
+def _texts(documents: Documents[Numbers]) -> list[Numbers]:
     """The numbers of each text."""
     return [text for steps in documents.values() for text in steps.values()]
 
 
-def _sides(documents: Documents) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def _sides(documents: Documents[Numbers]) -> list[tuple[Numbers, Numbers]]:
     """(text, side) for each side of each text, of which there must be some."""
     sides = [(text, side) for text in _texts(documents) for side in text["sides"]]
     if not sides:
@@ -161,7 +160,7 @@ def _sides(documents: Documents) -> list[tuple[Mapping[str, Any], Mapping[str, A
     return sides
 
 
-def translations(documents: Documents, thresholds: Translations, made: int = 1) -> Verdict:
+def translations(documents: Documents[Numbers], thresholds: Translations, made: int = 1) -> Verdict:
     """Translations that are empty or copies; `made` is the side that was translated to."""
     found = only(documents, NO_TEXT)
     empty, copied = found["sides"][made]["empty"] / max(1, found["lines"]), found["copied"]["share"]
@@ -173,7 +172,7 @@ def translations(documents: Documents, thresholds: Translations, made: int = 1) 
     )
 
 
-def collapse(documents: Documents, thresholds: TranslationCollapse, made: int = 1) -> Verdict:
+def collapse(documents: Documents[Numbers], thresholds: TranslationCollapse, made: int = 1) -> Verdict:
     """Translations that are the same for different sources, loop, or are far too long or short."""
     genuine, found = _genuine_and_made(documents)
     distinct = found["distinct"][made] / max(1, found["distinct"][1 - made])
@@ -198,7 +197,7 @@ def collapse(documents: Documents, thresholds: TranslationCollapse, made: int = 
     )
 
 
-def _genuine_and_made(documents: Documents) -> tuple[float | None, Mapping[str, Any]]:
+def _genuine_and_made(documents: Documents[Numbers]) -> tuple[float | None, Numbers]:
     """Target characters for each source character of genuine text, where there is any; what is judged."""
     found = only({stage: steps for stage, steps in documents.items() if stage != CORPUS}, NO_TEXT)
     corpus = next(iter(documents[CORPUS].values()), None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
-# Stage → step label → the numbers that the step left.
-Documents: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Any]]]
+Told = TypeVar("Told")  # what a step tells: its statistics, training, scores, comparison or numbers
+# Stage → step label → what the step tells
+Documents: TypeAlias = Mapping[str, Mapping[str, Told]]
 
 
 class NotComputed(Exception):
@@ -28,8 +29,8 @@ class Verdict:
     samples: Sequence[str] = ()
 
 
-def only(documents: Documents, absent: str) -> Mapping[str, Any]:
-    """The numbers of gates that read those of one step; raises NothingToJudge when there is no such step."""
+def only(documents: Documents[Told], absent: str) -> Told:
+    """Return what the only step tells; raises NothingToJudge when there is no such step."""
     found = next((found for steps in documents.values() for found in steps.values()), None)
     if found is None:
         raise NothingToJudge(absent)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, percent
 from translations_assets.config.gates import Vocabulary, VocabularyCase
+from translations_assets.results.files import Numbers
 
 TEXTS = {"corpus": "the corpus", "held_out": "the dev and test sets"}
 AS_IT_IS = "as_it_is"
 
 
-def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
+def vocabulary(documents: Documents[Numbers], thresholds: Vocabulary) -> Verdict:
     """Judge how much of each text the vocabularies cover."""
     texts = {(side["lang"], name): text for side in _sides(documents) for name, text in side["texts"].items()}
     (lang, name), worst = min(texts.items(), key=lambda text: float(text[1]["coverage"]))
@@ -37,12 +37,12 @@ def vocabulary(documents: Documents, thresholds: Vocabulary) -> Verdict:
     )
 
 
-def _missing_letters(text: Mapping[str, Any], thresholds: Vocabulary) -> list[str]:
+def _missing_letters(text: Numbers, thresholds: Vocabulary) -> list[str]:
     counts: dict[str, int] = text.get("letters_in_bytes", {})  # numbers of before it was counted have none
     return [letter for letter, times in counts.items() if times > thresholds.max_letter_in_bytes]
 
 
-def vocabulary_case(documents: Documents, thresholds: VocabularyCase) -> Verdict:
+def vocabulary_case(documents: Documents[Numbers], thresholds: VocabularyCase) -> Verdict:
     """Judge how many times as many pieces words have in upper and title case as in usual text."""
     most = {"upper": thresholds.max_upper, "title": thresholds.max_title}
     measured = [
@@ -68,5 +68,5 @@ def vocabulary_case(documents: Documents, thresholds: VocabularyCase) -> Verdict
     )
 
 
-def _sides(documents: Documents) -> Iterator[Mapping[str, Any]]:
+def _sides(documents: Documents[Numbers]) -> Iterator[Numbers]:
     return (side for numbers in documents["check_train_vocab"].values() for side in numbers["sides"])

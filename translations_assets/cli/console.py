@@ -182,12 +182,12 @@ class Console:
     def _counts(self, manifest: Manifest | None) -> str:
         """Describe the lines that a step has kept, and the reasons for the lines that it dropped."""
         stats = read_statistics(self._store, manifest.outputs, manifest.label) if manifest else None
-        lines = (stats or {}).get("lines", {})
-        dropped = {reason: number for reason, number in lines.get("dropped", {}).items() if number}
-        if not dropped:
+        lines = stats.lines if stats else None
+        dropped = {reason: number for reason, number in lines.dropped.items() if number} if lines else {}
+        if not lines or not dropped:
             return ""
         reasons = ", ".join(f"{reason} {number:,}" for reason, number in dropped.items())
-        return f": kept {lines['kept']:,} of {lines['in']:,} lines ({reasons})"
+        return f": kept {lines.kept:,} of {lines.read:,} lines ({reasons})"
 
     def _progress(self, label: str, numbers: Mapping[str, Any]) -> Iterator[Said]:
         if (running := self._running.get(label)) is None:

@@ -3,9 +3,9 @@
 import base64
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import dagster as dg
 
@@ -21,10 +21,11 @@ from translations_assets.defs.quality import (
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost, duration
-from translations_assets.report.flow import merged_lines
 from translations_assets.report.machines import machine_use
-from translations_assets.results.files import Outputs, read_metrics, read_scores, read_statistics
+from translations_assets.results.files import Reader, Value, read_metrics, read_scores, read_statistics
+from translations_assets.results.lines import merged_lines
 from translations_assets.results.scores import Scores
+from translations_assets.results.statistics import LineCounts, Statistics
 from translations_assets.results.training import Training
 from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices, spent_on
@@ -39,8 +40,7 @@ KEY_DIGITS = 12  # enough to tell keys apart, and the table stays narrow
 BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
-Value = TypeVar("Value")
-Documents: TypeAlias = "Sequence[tuple[str, Mapping[str, Any]]]"  # step label, its statistics
+Counted: TypeAlias = "Sequence[tuple[str, Statistics]]"  # step label, what it counted
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
@@ -59,7 +59,7 @@ def stage_metadata(
     trained = [(label, value) for label, value in metrics if isinstance(value, Training)]
     evaluated = [(label, value) for label, value in metrics if isinstance(value, Scores)]
     evaluated += _read(results, store, read_scores)
-    samples = chain.from_iterable(value.get("samples", []) for _, value in statistics)
+    samples = chain.from_iterable(value.samples for _, value in statistics)
     told = {"warnings": dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))}
     return {
         **summary(trained, evaluated, _in_short(results, statistics)),
@@ -73,9 +73,7 @@ def stage_metadata(
         **evaluation_tables(evaluated),
         **training_tables(trained),
         **_dropped(statistics),
-        **shown_samples(
-            " ||| ".join(map(str, one)) if isinstance(one, list) else str(one) for one in samples
-        ),
+        **shown_samples(map(" ||| ".join, samples)),
         **_images(results, store),
         **_sources(statistics),
         **_reasons(results),
@@ -92,12 +90,12 @@ def _found(results: Sequence[StepResult]) -> Metadata:
     }
 
 
-def _in_short(results: Sequence[StepResult], statistics: Documents) -> str:
+def _in_short(results: Sequence[StepResult], statistics: Counted) -> str:
     """Describe a stage's results and their cost in a line."""
     cost = sum((result.manifest.cost for result in results), Cost())
     steps = f"{len(results)} step{'s' * (len(results) != 1)}, {duration(cost.seconds)}"
-    counts = [value["lines"] for _, value in statistics if "lines" in value]
-    read, kept = (sum(lines[name] for lines in counts) for name in ("in", "kept"))
+    counts = [value.lines for _, value in statistics if value.lines]
+    read, kept = sum(lines.read for lines in counts), sum(lines.kept for lines in counts)
     lines = f"{kept:,} of {read:,} lines kept" if kept != read else f"{kept:,} lines"
     return "; ".join([lines, steps] if counts else [steps])
 
@@ -134,51 +132,49 @@ def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
     }
 
 
-def _read(
-    results: Sequence[StepResult], store: Store, read: Callable[[Store, Outputs, str], Value | None]
-) -> list[tuple[str, Value]]:
+def _read(results: Sequence[StepResult], store: Store, read: Reader[Value]) -> list[tuple[str, Value]]:
     """(step label, contents) of every file that a reader of `results.files` reads."""
     labels = [result.step.label for result in results]
     found = [read(store, result.manifest.outputs, result.step.label) for result in results]
     return [(label, value) for label, value in zip(labels, found, strict=True) if value is not None]
 
 
-def _lines(statistics: Documents) -> Metadata:
-    counts = [value["lines"] for _, value in statistics if "lines" in value]
+def _lines(statistics: Counted) -> Metadata:
+    counts = [value.lines for _, value in statistics if value.lines]
     if not counts:
         return {}
     return {
-        "lines_in": dg.MetadataValue.int(sum(lines["in"] for lines in counts)),
-        "dagster/row_count": dg.MetadataValue.int(sum(lines["kept"] for lines in counts)),
+        "lines_in": dg.MetadataValue.int(sum(lines.read for lines in counts)),
+        "dagster/row_count": dg.MetadataValue.int(sum(lines.kept for lines in counts)),
         "lines_dropped": dg.MetadataValue.int(_reasons_of(statistics).total()),
     }
 
 
-def _dropped(statistics: Documents) -> Metadata:
+def _dropped(statistics: Counted) -> Metadata:
     rows = [{"reason": reason, "lines": number} for reason, number in _reasons_of(statistics).most_common()]
     return {"dropped, by reason": table(rows)} if rows else {}
 
 
-def _reasons_of(statistics: Documents) -> Counter[str]:
+def _reasons_of(statistics: Counted) -> Counter[str]:
     """Count the dropped lines by reason."""
     dropped: Counter[str] = Counter()
     for _, value in statistics:
-        dropped.update(value.get("lines", {}).get("dropped", {}))
+        dropped.update(value.lines.dropped if value.lines else {})
     return dropped
 
 
-def _sources(statistics: Documents) -> Metadata:
+def _sources(statistics: Counted) -> Metadata:
     """The origins of datasets: revision, licence as the provider states it, and downloaded files."""
     rows = [
         {
             "step": label,
-            "source": ", ".join(source["url"] for source in value["source"][:MAX_SOURCES]),
-            "revision": value.get("revision", ""),
-            "licence": value.get("licence", "") or "not stated",
-            "downloaded (bytes)": sum(source["bytes"] for source in value["source"]),
+            "source": ", ".join(file.url for file in value.source[:MAX_SOURCES]),
+            "revision": value.revision,
+            "licence": value.licence or "not stated",
+            "downloaded (bytes)": sum(file.bytes for file in value.source),
         }
         for label, value in statistics
-        if value.get("source")
+        if value.source
     ]
     return {"sources": table(rows)} if rows else {}
 
@@ -245,15 +241,14 @@ def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Sto
 def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
     """Each dataset that a step merged, and its counts."""
     stats = read_statistics(store, result.manifest.outputs, result.step.label)
-    return merged_lines(result.step, stats or {}, lambda step: _counted(session, step, store))
+    return merged_lines(result.step, stats, lambda step: _counted(session, step, store))
 
 
-def _counted(session: Session, step: Step, store: Store) -> Mapping[str, Any]:
-    """Return a step's statistics; empty when this run knows no result of it, or it has none."""
+def _counted(session: Session, step: Step, store: Store) -> LineCounts | None:
+    """Return what a step counted; None when this run knows no result of it, or it counted nothing."""
     result = session.results.result(step)
     stats = read_statistics(store, result.outputs, step.label) if result else None
-    lines: Mapping[str, Any] = (stats or {}).get("lines", {})
-    return lines
+    return stats.lines if stats else None
 
 
 def _drawn(rows: Mapping[str, Counts], stages: Sequence[str]) -> Iterator[str]:

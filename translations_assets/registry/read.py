@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
@@ -16,13 +16,12 @@ from translations_assets.errors import TranslationsError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.report.flow import name_of_dataset
 from translations_assets.results.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
-from translations_assets.results.files import Outputs, read_metrics, read_statistics
+from translations_assets.results.files import Reader, Value, read_metrics, read_statistics
+from translations_assets.results.lines import name_of_dataset
 from translations_assets.results.scores import Scores
 from translations_assets.running.protocols import Reading
 
-Value = TypeVar("Value")
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # that of libyaml, where PyYAML has it
 
 
@@ -209,15 +208,12 @@ class StoreReader:
 
     def _data(self, manifests: Iterable[Manifest], record: RunRecord) -> Iterator[Data]:
         for manifest in manifests:
-            stats = self._read(manifest, read_statistics) or {}
-            if "licence" in stats and "source" in stats:
+            stats = self._read(manifest, read_statistics)
+            if stats and stats.licence is not None and stats.source is not None:
                 name = name_of_dataset(manifest.label, "-".join(record.pair))
-                lines = stats.get("lines", {}).get("kept", 0)
-                yield Data(name, lines, str(stats["licence"]), str(stats.get("revision", "")))
+                yield Data(name, stats.lines.kept if stats.lines else 0, stats.licence, stats.revision)
 
-    def _read(
-        self, manifest: Manifest, read: Callable[[Reading, Outputs, str], Value | None]
-    ) -> Value | None:
+    def _read(self, manifest: Manifest, read: Reader[Value]) -> Value | None:
         """A file of a result, by a reader of `results.files`; None where there is none, or it is damaged."""
         place = manifest.key, manifest.generation, read
         if place not in self._known:

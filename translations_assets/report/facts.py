@@ -10,7 +10,19 @@ from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost
-from translations_assets.report.flow import (
+from translations_assets.report.sentences import Sentence, shown_sentences
+from translations_assets.results.evaluations import (
+    Evaluations,
+    evaluations_in,
+    makers,
+    model_of,
+    model_sizes,
+    read_evaluations,
+    shown_model,
+)
+from translations_assets.results.files import METRICS, read_metrics, read_statistics
+from translations_assets.results.known import Known, known_results, read_each
+from translations_assets.results.lines import (
     DatasetLines,
     Dropped,
     Source,
@@ -18,19 +30,6 @@ from translations_assets.report.flow import (
     lines_by_dataset,
     sources,
 )
-from translations_assets.report.sentences import Sentence, shown_sentences
-from translations_assets.results.evaluations import (
-    EVALUATING,
-    Evaluations,
-    evaluations_in,
-    makers,
-    model_of,
-    parameters_of,
-    read_evaluations,
-    shown_model,
-)
-from translations_assets.results.files import METRICS, read_metrics, read_statistics
-from translations_assets.results.known import Known, known_results, read_each
 from translations_assets.results.scores import Scores
 from translations_assets.results.training import Training
 from translations_assets.running.prices import Prices, class_of, spent_on
@@ -158,7 +157,7 @@ def gather(
     """Gather the results of a session's partition. Runs nothing, and reads the store only."""
     graph = session.graph
     results = known_results(session, graph.steps)
-    statistics = list(read_each(session, results, read_statistics).items())
+    statistics = read_each(session, results, read_statistics)
     metrics = read_each(session, results, read_metrics)
     stages = list(session.graph.stages)
     gates = sorted(GATES, key=lambda gate: stages.index(gate.stage))
@@ -172,7 +171,7 @@ def gather(
         trainings={step.label: found for step, found in metrics.items() if isinstance(found, Training)},
         evaluations=read_evaluations(session, results, metrics),
         before=dict(_before(session, results, metrics, history)),
-        sizes=_sizes(results),
+        sizes=model_sizes(results),
         sentences=shown_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],
         models={
@@ -200,16 +199,3 @@ def _before(
                 before = read_metrics(session.store, earlier.outputs, earlier.label)
                 if isinstance(before, Scores):
                     yield (model_of(step), now.dataset), Before(before, earlier.ended)
-
-
-def _sizes(results: Mapping[str, Known]) -> dict[str, int]:
-    """Model → bytes of the files of parameters that its evaluations read; of two forms of one the larger."""
-    found: dict[str, dict[str, int]] = {}
-    for step, _ in results.values():
-        if step.stage.startswith(EVALUATING):
-            for made in parameters_of(step):
-                if known := results.get(made.step.label):
-                    sizes = found.setdefault(model_of(step), {})
-                    size = known.manifest.outputs[made.name].size
-                    sizes[made.step.label] = max(size, sizes.get(made.step.label, 0))
-    return {model: sum(sizes.values()) for model, sizes in found.items()}

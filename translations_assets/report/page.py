@@ -20,9 +20,9 @@ from translations_assets.records.cost import amount, duration
 from translations_assets.records.run import RunOptions
 from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report
-from translations_assets.report.flow import DatasetLines
 from translations_assets.report.plots import line_chart
 from translations_assets.report.sentences import Sentence
+from translations_assets.results.lines import DatasetLines
 from translations_assets.results.scores import METRICS, Scores, Speed
 
 FOLDER = Path(__file__).parent

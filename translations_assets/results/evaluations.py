@@ -71,6 +71,19 @@ def makers(graph: Graph) -> dict[str, list[Step]]:
     return {model: list(steps) for model, steps in found.items()}
 
 
+def model_sizes(results: Mapping[str, Known]) -> dict[str, int]:
+    """Model → bytes of the files of parameters that its evaluations read; of two forms of one the larger."""
+    found: dict[str, dict[str, int]] = {}
+    for step, _ in results.values():
+        if step.stage.startswith(EVALUATING):
+            for made in parameters_of(step):
+                if known := results.get(made.step.label):
+                    sizes = found.setdefault(model_of(step), {})
+                    size = known.manifest.outputs[made.name].size
+                    sizes[made.step.label] = max(size, sizes.get(made.step.label, 0))
+    return {model: sum(sizes.values()) for model, sizes in found.items()}
+
+
 def evaluations_in(found: Mapping[Step, object]) -> Iterator[tuple[Step, Scores]]:
     """The scores of steps that evaluate, with the config's names of test sets."""
     for step, value in found.items():

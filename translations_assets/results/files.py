@@ -10,6 +10,7 @@ from translations_assets.errors import DamagedError
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob
 from translations_assets.results.scores import Comparison, Scores
+from translations_assets.results.statistics import Statistics
 from translations_assets.results.training import Training
 from translations_assets.running.protocols import Reading
 
@@ -19,21 +20,18 @@ SCORES = "scores.json"  # further metrics of an evaluation
 NUMBERS = "numbers.json"  # for gates
 
 Outputs: TypeAlias = Mapping[str, Blob]
-Contents: TypeAlias = "dict[str, Any]"
+Numbers: TypeAlias = "dict[str, Any]"
 Value = TypeVar("Value")
+# Store, a result's files, the step's label → what the step tells; None where it leaves no such file
+Reader: TypeAlias = Callable[[Reading, Outputs, str], Value | None]
 
 
-def read_file(store: Reading, outputs: Outputs, name: str, label: str) -> Contents | None:
-    """Read a file among the outputs of the step of a label; None where it leaves none of that name.
+def read_statistics(store: Reading, outputs: Outputs, label: str) -> Statistics | None:
+    """Read what the step of a label counted; None where it leaves no such file.
 
-    Raises DamagedError when it is damaged, or is not what a script writes; so do the others.
+    Raises DamagedError when the file is damaged, or is not what a script writes; so do the others.
     """
-    return _read(store, outputs, name, label, mapping)
-
-
-def read_statistics(store: Reading, outputs: Outputs, label: str) -> Contents | None:
-    """Read what a step counted."""
-    return _read(store, outputs, STATISTICS, label, mapping)
+    return _read(store, outputs, STATISTICS, label, Statistics.from_dict)
 
 
 def read_metrics(store: Reading, outputs: Outputs, label: str) -> Training | Scores | None:
@@ -49,6 +47,11 @@ def read_scores(store: Reading, outputs: Outputs, label: str) -> Scores | None:
 def read_comparison(store: Reading, outputs: Outputs, label: str) -> Comparison | None:
     """Read the comparison of a model with others; None for steps that compare none."""
     return _read(store, outputs, NUMBERS, label, Comparison.from_dict)
+
+
+def read_numbers(store: Reading, outputs: Outputs, label: str) -> Numbers | None:
+    """Read what a script of `pipeline.checks` computed for a gate; only the two know what it is."""
+    return _read(store, outputs, NUMBERS, label, mapping)
 
 
 def parse_scores(contents: bytes, label: str) -> Scores:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import zstandard
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
-from translations_assets.results.files import Outputs
-from translations_assets.running.protocols import Reading
+from translations_assets.results.files import Reader, Value
 from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.session import Session
 
 MOST_TEXT = 64 << 20  # bytes of a test set that are read
-Value = TypeVar("Value")
 
 
 class Known(NamedTuple):
@@ -40,9 +38,7 @@ def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
     return found
 
 
-def read_each(
-    session: Session, results: Mapping[str, Known], read: Callable[[Reading, Outputs, str], Value | None]
-) -> dict[Step, Value]:
+def read_each(session: Session, results: Mapping[str, Known], read: Reader[Value]) -> dict[Step, Value]:
     """Step → what its file holds, by a reader of `results.files`; without those that leave no such file."""
     found = {step: read(session.store, manifest.outputs, step.label) for step, manifest in results.values()}
     return {step: value for step, value in found.items() if value is not None}

@@ -67,7 +67,7 @@ class Difference(Record):
 
     @property
     def difference(self) -> float:
-        """How much higher the model's score is."""
+        """The model's score minus the other one's."""
         return round(self.score - self.other, 4)
 
 

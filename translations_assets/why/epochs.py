@@ -111,8 +111,7 @@ def _lines(text: Output, store: Reading, results: Mapping[Step, Manifest]) -> in
     step, manifest = text.step, results.get(text.step)
     if manifest and (blob := manifest.outputs.get(STATISTICS)) and store.has_blob(blob):
         stats = read_statistics(store, manifest.outputs, step.label)
-        kept = (stats or {}).get("lines", {}).get("kept")
-        return int(kept) if kept else None
+        return (stats.lines.kept or None) if stats and stats.lines else None
     before = step.inputs.get("corpus_src")
     if step.script.startswith(_KEEPING) and isinstance(before, Output):
         return _lines(before, store, results)

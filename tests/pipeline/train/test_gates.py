@@ -11,6 +11,7 @@ from tests.pipeline.train import tiny
 from tests.pipeline.train.training import metrics, train
 from translations_assets.checks import models
 from translations_assets.config.gates import TrainingCollapse, TrainingCurve
+from translations_assets.results.training import Training
 
 pytestmark = [pytest.mark.marian, pytest.mark.slow]
 
@@ -20,7 +21,7 @@ SHORT = {**tiny.TINY, "valid-freq": 50, "save-freq": 50, "after": "150u"}
 def trained(folder: Path, **changed: object) -> Any:
     done = train(folder, {**SHORT, **{name.replace("_", "-"): value for name, value in changed.items()}})
     assert done.returncode == 0, done.stderr
-    return {"train_teacher": {"train-teacher": metrics(folder)}}
+    return {"train_teacher": {"train-teacher": Training.from_dict(metrics(folder))}}
 
 
 def test_a_training_that_goes_well(tmp_path: Path) -> None:

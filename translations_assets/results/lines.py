@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from translations_assets.graph.step import Step
+from translations_assets.results.statistics import LineCounts, Sample, Statistics
 
 TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
-# Steps, and the statistics of each.
-Documents: TypeAlias = "Sequence[tuple[Step, dict[str, Any]]]"
-Counted: TypeAlias = "Callable[[Step], Mapping[str, Any]]"
+Counted: TypeAlias = "Callable[[Step], LineCounts | None]"
 SAMPLES = 5  # lines that are shown of what a step dropped
 
 
@@ -51,36 +50,36 @@ class Source:
     synthetic: bool
 
 
-def dropped_lines(statistics: Documents) -> list[Dropped]:
+def dropped_lines(statistics: Mapping[Step, Statistics]) -> list[Dropped]:
     """List what each step dropped of its text, in the order of the graph; only steps that did."""
     found = []
-    for step, stats in statistics:
-        lines = stats.get("lines", {})
-        reasons = {str(reason): int(count) for reason, count in lines.get("dropped", {}).items() if count}
-        if reasons:
-            samples = [line for line in stats.get("samples", ()) if _tells_a_reason(line, reasons)]
-            found.append(Dropped(step.label, lines["in"], lines["kept"], reasons, samples[:SAMPLES]))
+    for step, stats in statistics.items():
+        lines = stats.lines
+        reasons = {reason: count for reason, count in lines.dropped.items() if count} if lines else {}
+        if lines and reasons:
+            samples = [sample[0] for sample in stats.samples if _tells_a_reason(sample, reasons)]
+            found.append(Dropped(step.label, lines.read, lines.kept, reasons, samples[:SAMPLES]))
     return found
 
 
-def _tells_a_reason(sample: Any, reasons: Mapping[str, int]) -> bool:
+def _tells_a_reason(sample: Sample, reasons: Mapping[str, int]) -> bool:
     """True if a sample is a line that was dropped, `length_ratio: one | another`, not one that was kept."""
-    return isinstance(sample, str) and sample.partition(":")[0] in reasons
+    return len(sample) == 1 and sample[0].partition(":")[0] in reasons
 
 
-def sources(statistics: Documents, pair: str) -> list[Source]:
+def sources(statistics: Mapping[Step, Statistics], pair: str) -> list[Source]:
     """List the origins of the datasets of a language pair, `en-ru`."""
     return [
         Source(
             dataset=name_of_dataset(step.label, pair),
-            lines=stats["lines"]["kept"],
-            revision=stats.get("revision", ""),
-            licence=stats["licence"],
-            urls=[source["url"] for source in stats["source"]],
-            synthetic=bool(stats.get("synthetic")),
+            lines=stats.lines.kept,
+            revision=stats.revision,
+            licence=stats.licence,
+            urls=[file.url for file in stats.source],
+            synthetic=stats.synthetic,
         )
-        for step, stats in statistics
-        if "source" in stats and "licence" in stats
+        for step, stats in statistics.items()
+        if stats.lines and stats.source is not None and stats.licence is not None
     ]
 
 
@@ -89,29 +88,29 @@ def name_of_dataset(label: str, pair: str) -> str:
     return label.removesuffix("-unmodified").removeprefix("dataset-").removesuffix(f"-{pair}")
 
 
-def lines_by_dataset(statistics: Documents) -> list[DatasetLines]:
+def lines_by_dataset(statistics: Mapping[Step, Statistics]) -> list[DatasetLines]:
     """Each dataset of a merged text, and its lines after every stage up to that."""
-    counted = {step: stats.get("lines", {}) for step, stats in statistics}
+    counted = {step: stats.lines for step, stats in statistics.items()}
     return [
         DatasetLines(dataset, step.stage, lines)
-        for step, stats in statistics
-        for dataset, lines in merged_lines(step, stats, lambda step: counted.get(step, {}))
+        for step, stats in statistics.items()
+        for dataset, lines in merged_lines(step, stats, counted.get)
     ]
 
 
 def merged_lines(
-    step: Step, stats: Mapping[str, Any], counted: Counted
+    step: Step, stats: Statistics | None, counted: Counted
 ) -> Iterator[tuple[str, Mapping[str, int]]]:
     """Each dataset that a step merged, and its lines after every stage, the first stage first.
 
-    `stats` are the step's; `counted` gives the lines that a step counted, nothing where that is not known:
+    `stats` are the step's; `counted` gives the lines that a step counted, None where that is not known:
     such a stage is known by what the next one read. Nothing for a step that merges no datasets.
     """
-    if not step.args.get("datasets"):
+    if stats is None or not step.args.get("datasets"):
         return
-    for lines, text in zip(stats["datasets"], _texts_of(step), strict=True):
-        dataset = step.aliases.get(lines["dataset"], lines["dataset"])
-        yield dataset, {**_before(text, lines["in"], counted), step.stage: lines["kept"]}
+    for merged, text in zip(stats.datasets, _texts_of(step), strict=True):
+        dataset, lines = step.aliases.get(merged.dataset, merged.dataset), merged.lines
+        yield dataset, {**_before(text, lines.read, counted), step.stage: lines.kept}
 
 
 def _texts_of(step: Step) -> list[Step]:
@@ -122,5 +121,5 @@ def _texts_of(step: Step) -> list[Step]:
 def _before(step: Step, left: int, counted: Counted) -> Mapping[str, int]:
     """The lines after the stages up to the step that left so many."""
     lines, texts = counted(step), _texts_of(step)
-    before = _before(texts[0], lines["in"], counted) if lines and texts else {}
+    before = _before(texts[0], lines.read, counted) if lines and texts else {}
     return {**before, step.stage: left}
