@@ -12,7 +12,7 @@ from dagster import AssetKey, DagsterInstance, DagsterRun
 from tests.browsers import chromium
 from tests.end_to_end.test_server import DETAILS, REEXECUTE, ended, errors, messages, translations
 from tests.end_to_end.test_webserver import STATUSES, WORKSPACE, Server, serve, wait_for
-from tests.end_to_end.tiny import PARTITION, make_place
+from tests.end_to_end.tiny import PARTITION, make_place, remember_keys
 from translations_assets.defs.runs import LOCATION
 from translations_assets.server import PARTITION_TAG
 
@@ -32,7 +32,7 @@ query($job: String!) {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serve(make_place(tmp_path_factory.mktemp("like_others"))) as server:
+    with serve(remember_keys(make_place(tmp_path_factory.mktemp("like_others")))) as server:
         yield server
 
 

@@ -15,7 +15,7 @@ import yaml
 
 from tests.browsers import chromium
 from tests.end_to_end.test_webserver import STATUSES, Server, serve, wait_for
-from tests.end_to_end.tiny import BIN, PARTITION, make_place
+from tests.end_to_end.tiny import BIN, PARTITION, make_place, remember_keys
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +59,7 @@ query($id: ID!) {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of the tiny pair, and of a pair of which a file is not there yet."""
-    place = make_place(tmp_path_factory.mktemp("server"))
+    place = remember_keys(make_place(tmp_path_factory.mktemp("server")))
     config = (place.root / "configs" / f"{PARTITION}.yml").read_text()
     broken = config.replace("data/test.[LANG].gz", "data/late.[LANG].gz")
     (place.root / "configs" / f"{BROKEN}.yml").write_text(broken)

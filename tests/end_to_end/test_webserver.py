@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from pipeline.common.lines import write_lines
-from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
+from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place, remember_keys
 from tests.patience import PATIENCE
 from translations_assets.dagster_home import prepare
 
@@ -120,7 +120,7 @@ class Server:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A web server with a fresh home, for the tiny pair and a pair whose cleaning takes long."""
-    place = make_place(tmp_path_factory.mktemp("webserver"))
+    place = remember_keys(make_place(tmp_path_factory.mktemp("webserver")))
     make_slow(place)
     with serve(place) as server:
         yield server

@@ -228,7 +228,7 @@ def remember_keys(place: Place) -> Place:
 
     Else that is most of what the first process does that is not forked.
     """
-    shutil.copytree(once("keys", _find_keys) / "keys", place.root / "state" / "keys")
+    shutil.copytree(once("keys", _find_keys) / "keys", place.root / "state" / "keys", dirs_exist_ok=True)
     return place
 
 
