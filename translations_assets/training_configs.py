@@ -154,12 +154,14 @@ class TrainingConfigs:
         own = [str(source.parent)] if isinstance(source, Path) else []
         keys = settings.credentials(os.environ)
         readable = Readable([*settings.file_folders(), *own], keys, self._files.is_known)
-        check_libraries = check_dictionaries if self._steps_run_here() else lambda _: iter(())
+        needs_libraries = self._steps_run_here()
         return parse_config(
             text,
             source,
             lambda values: chain(
-                check_files(values, folders), check_paths(values, readable), check_libraries(values)
+                check_files(values, folders),
+                check_paths(values, readable),
+                check_dictionaries(values) if needs_libraries else (),
             ),
         )
 
