@@ -450,7 +450,7 @@ def test_each_gate_has_its_section_and_the_other_way_round() -> None:
 def test_a_gate_judges_by_the_thresholds_of_its_section(gate: Gate) -> None:
     judge = gate.judge.func if isinstance(gate.judge, partial) else gate.judge
     expected = get_type_hints(judge)["thresholds"]
-    section = gates.Checks.model_fields[gate.identifier].annotation
+    section: Any = gates.Checks.model_fields[gate.identifier].annotation
     assert issubclass(section, expected)
 
 

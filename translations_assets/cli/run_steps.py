@@ -16,11 +16,12 @@ Row = dict[str, Any]
 
 def row_of(step: StepProgress, prices: Prices | None = None) -> Row:
     """Make the row of a step; `prices` tell its cost. What nobody has measured yet is None."""
+    from translations_assets.running.prices import RecordedStep
     from translations_assets.why.costs import Spent, spent_on
 
     manifest, since = step.manifest, step.since
     usage = manifest.usage if manifest else Usage()
-    spent = spent_on(step.needs, manifest, prices) if manifest else Spent()
+    spent = spent_on(RecordedStep(step.stage, step.worker), manifest, prices) if manifest else Spent()
     return {
         "label": step.label,
         "stage": step.stage,

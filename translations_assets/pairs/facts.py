@@ -25,8 +25,7 @@ from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.registry.read import StoreReader
 from translations_assets.report.evaluations import shown_model
-from translations_assets.running.prices import Prices
-from translations_assets.runs.steps import StepNeeds
+from translations_assets.running.prices import Prices, RecordedStep
 from translations_assets.stages import last_asset
 from translations_assets.training_configs import ReadConfig
 from translations_assets.whole_file import keep_newest, write_whole
@@ -111,7 +110,7 @@ def gather(project: Project) -> list[Pair]:
         if record and record.partition:
             records.setdefault(record.partition, []).append(record)
     known = project.configs.partitions().states
-    reader = _Reader(project)
+    reader = _PairReader(project)
     return [reader.pair(name, records.get(name, ()), name in known) for name in sorted({*known, *records})]
 
 
@@ -121,7 +120,7 @@ def currency_of(project: Project) -> str:
     return prices.currency if prices else ""
 
 
-class _Reader:
+class _PairReader:
     """Reads what is told of pairs, and keeps what does not change."""
 
     def __init__(self, project: Project) -> None:
@@ -237,7 +236,7 @@ class _Reader:
         workers = {label: worker for labels in record.steps.values() for label, worker in labels.items()}
         for label, manifest in manifests.items():
             worker = workers.get(label, "cpu")
-            yield spent_on(StepNeeds(manifest.provenance.stage, worker), manifest, self._prices)
+            yield spent_on(RecordedStep(manifest.provenance.stage, worker), manifest, self._prices)
 
 
 def _recipe(parts: KeyParts) -> Recipe:

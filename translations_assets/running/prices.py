@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,6 +26,13 @@ class Needs(Protocol):
     @property
     def worker(self) -> WorkerClass:
         """The worker class that it asks for."""
+
+
+class RecordedStep(NamedTuple):
+    """A step, as far as the record of a run says on what machine it ran."""
+
+    stage: str
+    worker: Any
 
 
 def class_of(step: Needs, kubernetes: Kubernetes | None) -> WorkerClassName:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from translations_assets.running.saves import newest_save
 
@@ -31,13 +31,6 @@ Condition = Literal[
 _POLL_SECONDS = 0.2
 
 
-class StepNeeds(NamedTuple):
-    """The needs of a step for a machine: see `prices.Needs`."""
-
-    stage: str
-    worker: Any
-
-
 @dataclass(frozen=True)
 class StepProgress:
     """The progress of a step.
@@ -59,11 +52,6 @@ class StepProgress:
     why: str = ""
     saved: str = ""
     since: float | None = None
-
-    @property
-    def needs(self) -> StepNeeds:
-        """Its needs for a machine."""
-        return StepNeeds(self.stage, self.worker)
 
 
 def steps_of_run(store: Store, run: Run) -> list[StepProgress]:
