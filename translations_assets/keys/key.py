@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version
 from translations_assets.keys.remembered import LOCK, Known, Remembered
 from translations_assets.records.canonical import json_digest
@@ -42,9 +42,9 @@ class KeyMaker:
     memory  a folder in which what was found out of the code is remembered, see `Remembered`
     """
 
-    def __init__(self, root: Path, files: LocalFiles | None = None, memory: Path | None = None) -> None:
+    def __init__(self, root: Path, files: FileDigests | None = None, memory: Path | None = None) -> None:
         self.root = root
-        self._files = files or LocalFiles()
+        self._files = files or FileDigests()
         self._remembered = Remembered(root, memory) if memory else None
         self._known: dict[str, Known] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}
