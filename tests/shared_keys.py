@@ -14,7 +14,7 @@ from translations_assets import project
 from translations_assets.config.load import load_config
 from translations_assets.graph.stage import build_graph
 from translations_assets.keys.key import KeyMaker
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 from translations_assets.stages import STAGES
 
 _ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ def compute_keys(training_config: Path) -> None:
         keys.recipe(step)
 
 
-def _keys(root: Path, local: LocalFiles | None = None, memory: Path | None = None) -> KeyMaker:
+def _keys(root: Path, local: FileDigests | None = None, memory: Path | None = None) -> KeyMaker:
     if root != _ROOT:
         return KeyMaker(root, local, memory)
     keys = copy(_shared(_files()))

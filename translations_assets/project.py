@@ -19,7 +19,7 @@ from translations_assets.extras import require_cluster
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
 from translations_assets.running.protocols import Store
@@ -44,7 +44,7 @@ class Project:
 
     def __init__(self) -> None:
         self.root = settings.repository_root()
-        self.files = LocalFiles(settings.state_folder() / "files.json")
+        self.files = FileDigests(settings.state_folder() / "files.json")
         self.keys = KeyMaker(self.root, self.files, settings.state_folder() / "keys")
         self.configs = TrainingConfigs(
             self.root, self.files, lambda: self.store, self._file_folders, lambda: self.cluster is None

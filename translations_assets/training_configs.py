@@ -20,7 +20,7 @@ from translations_assets.config.partitions import (
 )
 from translations_assets.config.text import read_text
 from translations_assets.graph.graph import Graph
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 from translations_assets.known_configs import KnownConfig, KnownConfigs
 from translations_assets.running.protocols import Store
 
@@ -85,7 +85,7 @@ class TrainingConfigs:
     def __init__(
         self,
         root: Path,
-        files: LocalFiles,
+        files: FileDigests,
         store: Callable[[], Store],
         file_folders: Callable[[], Sequence[str]],
         steps_run_here: Callable[[], bool],

@@ -10,7 +10,7 @@ import pytest
 
 from translations_assets.config.dictionaries import DICTIONARIES, check_dictionaries
 from translations_assets.config.errors import ConfigError
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 from translations_assets.settings import repository_root
 from translations_assets.training_configs import TrainingConfigs
 
@@ -55,7 +55,7 @@ def test_nothing_is_told_where_they_are_installed() -> None:
 def test_configs_are_checked_where_steps_run_on_this_machine(here: bool, tmp_path: Path) -> None:
     """Pods have all dictionaries."""
     text = (repository_root() / "configs" / "en-eo.demo.yml").read_text(encoding="utf-8")
-    files = LocalFiles(tmp_path / "files.json")
+    files = FileDigests(tmp_path / "files.json")
     configs = TrainingConfigs(repository_root(), files, pytest.fail, tuple, lambda: here)
     with pytest.raises(ConfigError) as caught:
         configs.parse(text.replace("trg: eo", "trg: ja"), "en-ja.yml")

@@ -14,7 +14,7 @@ from dagster._grpc.utils import default_sensor_grpc_timeout
 from tests.http_server import http_server
 from translations_assets.background import CLOCK, Clock
 from translations_assets.defs import webhook
-from translations_assets.defs.webhook import Refused, Undelivered, Webhook
+from translations_assets.defs.webhook import MessageRefused, Undelivered, Webhook
 
 SECRET = "a-secret-address"
 Answer = tuple[int, dict[str, str]]
@@ -143,7 +143,7 @@ def test_a_server_that_hangs_is_tried_again(
     assert clock.waits == [1.0, 2.0]
 
 
-@pytest.mark.parametrize(("status", "kind"), [(400, Refused), (302, Undelivered), (403, Undelivered)])
+@pytest.mark.parametrize(("status", "kind"), [(400, MessageRefused), (302, Undelivered), (403, Undelivered)])
 def test_what_does_not_pass_is_tried_once(
     address: str, clock: HandClock, status: int, kind: type[Undelivered]
 ) -> None:

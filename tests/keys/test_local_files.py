@@ -8,7 +8,7 @@ import pytest
 
 from translations_assets.errors import GraphError
 from translations_assets.keys import local_files
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 
 
 def written(path: Path, text: str, age: float = 60) -> str:
@@ -37,15 +37,15 @@ def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path, reads: list[st
     file, memory = tmp_path / "a.en", tmp_path / "state" / "files.json"
     first = written(file, "one")
     for _ in range(2):
-        assert LocalFiles(memory).digest(str(file)) == first
+        assert FileDigests(memory).digest(str(file)) == first
     assert len(reads) == 1
     second = written(file, "two", age=30)
-    assert LocalFiles(memory).digest(str(file)) == second != first
+    assert FileDigests(memory).digest(str(file)) == second != first
     assert len(reads) == 2
 
 
 def test_a_file_that_may_still_be_changing_is_not_remembered(tmp_path: Path, reads: list[str]) -> None:
-    files = LocalFiles(tmp_path / "files.json")
+    files = FileDigests(tmp_path / "files.json")
     written(tmp_path / "a.en", "one", age=0)
     for _ in range(2):
         files.digest(str(tmp_path / "a.en"))
@@ -55,16 +55,16 @@ def test_a_file_that_may_still_be_changing_is_not_remembered(tmp_path: Path, rea
 def test_of_a_file_that_is_gone_the_last_digest_counts(tmp_path: Path) -> None:
     file, memory = tmp_path / "a.en", tmp_path / "files.json"
     digest = written(file, "one")
-    LocalFiles(memory).digest(str(file))
+    FileDigests(memory).digest(str(file))
     file.unlink()
-    assert LocalFiles(memory).digest(str(file)) == digest
-    assert LocalFiles(memory).is_known(str(file))
-    assert not LocalFiles().is_known(str(file))
+    assert FileDigests(memory).digest(str(file)) == digest
+    assert FileDigests(memory).is_known(str(file))
+    assert not FileDigests().is_known(str(file))
     with pytest.raises(GraphError, match="names the file .*a.en, which is not there"):
-        LocalFiles().digest(str(file))
+        FileDigests().digest(str(file))
 
 
 @pytest.mark.parametrize("memory", ["", "[]", "{", '{"a": 1}', '{"a": [1, 2, 3]}'])
 def test_a_damaged_memory_counts_as_none(tmp_path: Path, memory: str) -> None:
     (tmp_path / "files.json").write_text(memory)
-    assert LocalFiles(tmp_path / "files.json").digest(__file__)
+    assert FileDigests(tmp_path / "files.json").digest(__file__)

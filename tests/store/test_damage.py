@@ -20,7 +20,7 @@ from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
-from translations_assets.store.problems import Problem
+from translations_assets.store.problems import Damage
 from translations_assets.store.verify import Verified, verify
 
 RELEASED = "file:///released"
@@ -252,7 +252,7 @@ OWNERS = {
 }
 
 
-def problems_at(store: LocalStore, path: Path) -> list[Problem]:
+def problems_at(store: LocalStore, path: Path) -> list[Damage]:
     """Problems that a verification finds in a file, or in its checkpoint set."""
     name = path.relative_to(store.root).as_posix()
     return [

@@ -20,7 +20,7 @@ ALIKE = 3  # other datasets of a provider that show what is usual for it
 
 
 @dataclass(frozen=True)
-class _Found:
+class _SideFinding:
     """A finding on a dataset or side: its number, whether that is too much, its wording, samples."""
 
     number: float
@@ -39,7 +39,7 @@ def agreement(documents: Documents[Statistics], thresholds: Agreement) -> Verdic
     return _verdict(judged, "no parallel dataset has lines enough")
 
 
-def _shifted(dataset: str, found: SidesAgreement, thresholds: Agreement) -> _Found:
+def _shifted(dataset: str, found: SidesAgreement, thresholds: Agreement) -> _SideFinding:
     apart, windows = sum(found.apart.values()), found.windows
     at, times = max(found.apart.items(), key=lambda one: int(one[1]), default=("None", 0))
     told = f"in {dataset} source and target do not go together at {apart:,} of {windows:,} places"
@@ -51,12 +51,12 @@ def _shifted(dataset: str, found: SidesAgreement, thresholds: Agreement) -> _Fou
     # A single place at which nothing fits is chance, of names and single words; one that says where its
     # targets are is not.
     counted = apart - min(1, found.apart.get("None", 0))
-    return _Found(apart / windows, counted / windows > thresholds.max_share, told)
+    return _SideFinding(apart / windows, counted / windows > thresholds.max_share, told)
 
 
 def half_translated(documents: Documents[Statistics], thresholds: HalfTranslated) -> Verdict:
     """Sentences whose translation is a copy, has much of the source in it, or ends too soon."""
-    judged: dict[str, _Found] = {}
+    judged: dict[str, _SideFinding] = {}
     for dataset, found in _agreements(documents):
         if found.sentences >= FEWEST:
             for what, number, most, told in (
@@ -69,7 +69,7 @@ def half_translated(documents: Documents[Statistics], thresholds: HalfTranslated
                 ),
             ):
                 share = number / found.sentences
-                judged[f"{what}, {dataset}"] = _Found(
+                judged[f"{what}, {dataset}"] = _SideFinding(
                     share,
                     share > most,
                     f"{percent(share)} of the sentences of {dataset} {told}",
@@ -80,7 +80,7 @@ def half_translated(documents: Documents[Statistics], thresholds: HalfTranslated
     return _verdict(judged, "no parallel dataset has sentences enough")
 
 
-def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslated) -> dict[str, _Found]:
+def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslated) -> dict[str, _SideFinding]:
     low, median, high = quartiles
     spread, off = high / low, max(median, 1 / median)
     spread_told = (
@@ -90,12 +90,12 @@ def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslate
     if spread > thresholds.max_spread:
         spread_told += ": some of them end too soon, or say more"
     return {
-        f"spread of lengths, {dataset}": _Found(
+        f"spread of lengths, {dataset}": _SideFinding(
             spread,
             spread > thresholds.max_spread,
             spread_told,
         ),
-        f"lengths, {dataset}": _Found(
+        f"lengths, {dataset}": _SideFinding(
             median,
             off > thresholds.max_factor,
             f"translations of {dataset} have {median:.2f} times the letters of their sources",
@@ -105,7 +105,7 @@ def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslate
 
 def sides(documents: Documents[Statistics], thresholds: Sides) -> Verdict:
     """Long lines that are in another language, before anything is dropped, by dataset and side."""
-    judged: dict[str, _Found] = {}
+    judged: dict[str, _SideFinding] = {}
     for dataset, stats in _datasets(documents):
         for side in stats.identified:
             if side.shares is not None:
@@ -113,7 +113,7 @@ def sides(documents: Documents[Statistics], thresholds: Sides) -> Verdict:
                 told = f"{percent(share)} of the longer lines of {dataset} are not in {side.lang}"
                 if side.shares:
                     told += f", most of them in {', '.join(list(side.shares)[:2])}"
-                judged[f"{dataset}, {side.lang}"] = _Found(share, share > thresholds.max_share, told)
+                judged[f"{dataset}, {side.lang}"] = _SideFinding(share, share > thresholds.max_share, told)
     return _verdict(judged, "the languages of no dataset are known before cleaning")
 
 
@@ -130,7 +130,7 @@ def dropped(documents: Documents[Statistics], thresholds: Dropped) -> Verdict:
     return _verdict(judged, f"no dataset has {FEWEST_LINES:,} lines")
 
 
-def _unusual(dataset: str, shares: Mapping[str, float], reasons: str, thresholds: Dropped) -> _Found:
+def _unusual(dataset: str, shares: Mapping[str, float], reasons: str, thresholds: Dropped) -> _SideFinding:
     """Judge the share that is dropped of a dataset, alone or beside others of its provider."""
     alike = [
         share
@@ -142,7 +142,7 @@ def _unusual(dataset: str, shares: Mapping[str, float], reasons: str, thresholds
     told += f", most of them by {reasons}" if reasons else ""
     told += f"; of others of its provider usually {percent(usual)}" if usual is not None else ""
     most = thresholds.max_share if usual is None else min(thresholds.max_share, usual + thresholds.max_above)
-    return _Found(shares[dataset], shares[dataset] > most, told)
+    return _SideFinding(shares[dataset], shares[dataset] > most, told)
 
 
 def _provider(step: str) -> str:
@@ -160,7 +160,7 @@ def _agreements(documents: Documents[Statistics]) -> Iterator[tuple[str, SidesAg
     return ((step, stats.agreement) for step, stats in _datasets(documents) if stats.agreement)
 
 
-def _verdict(judged: Mapping[str, _Found], absent: str) -> Verdict:
+def _verdict(judged: Mapping[str, _SideFinding], absent: str) -> Verdict:
     """Report the worst of the bad findings, else the largest number. Raises NothingToJudge without any."""
     if not judged:
         raise NothingToJudge(absent)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
     from translations_assets.running.protocols import Store
     from translations_assets.running.session import Session
-    from translations_assets.ui.playground.models import Exported
+    from translations_assets.ui.playground.models import ExportedModel
     from translations_assets.ui.playground.teacher import Teacher
 
 EXPORT = "export"  # the stage
@@ -79,7 +79,7 @@ def serve(
         serve_page(page, engine or ENGINE, port)
 
 
-def _exported(name: str, folder: Path) -> Exported:
+def _exported(name: str, folder: Path) -> ExportedModel:
     """The exported model of a folder, a run or a training config; the files of the latter are placed."""
     from translations_assets.ui.playground.models import read_exported
 
@@ -113,7 +113,7 @@ def _of_run(name: str) -> tuple[str, Mapping[str, Blob]]:
     return f"{record.partition}, run {run[: completion.SHORT]}", manifest.outputs
 
 
-def _check_languages(models: Sequence[Exported]) -> None:
+def _check_languages(models: Sequence[ExportedModel]) -> None:
     first = models[0]
     for other in models[1:]:
         if (other.source, other.target) != (first.source, first.target):

@@ -40,7 +40,7 @@ def monthly_data(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunReques
         yield dg.RunRequest(run_key=f"{partition} {month}", partition_key=partition, run_config=again)
 
 
-class Data(NamedTuple):
+class TrainingData(NamedTuple):
     """The data that a training config was seen to train on.
 
     config    something that changes when the config does
@@ -62,10 +62,10 @@ def new_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipRe
     """Fetches and cleans the data of a training config that is new, whose datasets were edited, or whose own
     files have changed. Off until it is switched on; its first tick only takes note of what there is.
     """
-    seen = {key: Data(*known) for key, known in json.loads(context.cursor or "{}").items()}
+    seen = {key: TrainingData(*known) for key, known in json.loads(context.cursor or "{}").items()}
     is_first = not context.cursor
     states = PROJECT.configs.partitions().states
-    found: dict[str, Data] = {}
+    found: dict[str, TrainingData] = {}
     problems: list[str] = []
     for partition in TRAINING_CONFIGS.get_partition_keys():
         try:
@@ -82,12 +82,12 @@ def new_data(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipRe
     return dg.SkipReason("\n".join(["No new data.", *problems]))
 
 
-def _is_new(data: Data, known: Data | None) -> bool:
+def _is_new(data: TrainingData, known: TrainingData | None) -> bool:
     """True if there is text that was not known; a file that is missing is not new."""
     return data[1:] != (known[1:] if known else None) and all(data.files.values())
 
 
-def _data_of(partition: str, state: str, known: Data | None) -> Data:
+def _data_of(partition: str, state: str, known: TrainingData | None) -> TrainingData:
     """Describe a config's data; files are read only when they have changed."""
     if known and known.config == state:
         return known._replace(files={path: _state(path) for path in known.files})
@@ -100,7 +100,7 @@ def _data_of(partition: str, state: str, known: Data | None) -> Data:
         for _, handle in placed(handles)
         if isinstance(handle, LocalFile)
     }
-    return Data(state, datasets, {path: _state(path) for path in sorted(paths)})
+    return TrainingData(state, datasets, {path: _state(path) for path in sorted(paths)})
 
 
 def _state(path: str) -> str:

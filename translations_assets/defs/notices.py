@@ -18,7 +18,7 @@ from dagster._core.definitions.run_request import DagsterRunReaction
 from translations_assets import settings
 from translations_assets.defs.endings import ToldDelay
 from translations_assets.defs.shared import PROJECT
-from translations_assets.defs.webhook import Refused, Undelivered, Webhook
+from translations_assets.defs.webhook import MessageRefused, Undelivered, Webhook
 from translations_assets.errors import TranslationsError
 from translations_assets.records.cost import duration
 from translations_assets.runs.ended import EndedRun
@@ -99,7 +99,7 @@ def tell(context: dg.RunStatusSensorContext) -> dg.SkipReason | DagsterRunReacti
     try:
         WEBHOOK.send(settings.webhook(), text)
     except Undelivered as error:
-        said, is_lost = str(error), isinstance(error, Refused) or _is_old(ended.run)
+        said, is_lost = str(error), isinstance(error, MessageRefused) or _is_old(ended.run)
     else:
         return DagsterRunReaction(run, run_status=run.status)
     if is_lost:

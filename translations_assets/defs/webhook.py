@@ -31,7 +31,7 @@ class Undelivered(TranslationsError):
     """The webhook has not taken a message; another time it may."""
 
 
-class Refused(Undelivered):
+class MessageRefused(Undelivered):
     """The webhook does not take this message, now or later."""
 
 
@@ -61,7 +61,7 @@ class Webhook:
         self._ready = -math.inf  # when the server may be asked again
 
     def send(self, address: str, text: str) -> None:
-        """Send a message, with tries for up to `LAST_TRY_SECONDS`. Raises Undelivered and Refused.
+        """Send a message, with tries for up to `LAST_TRY_SECONDS`. Raises Undelivered and MessageRefused.
 
         A message whose answer got lost is sent twice.
         """
@@ -102,4 +102,4 @@ def _post(address: str, text: str) -> None:
         raise _Busy(f"it cannot be reached ({why})")
     if status in _BUSY:
         raise _Busy(f"it answers {status}", pause)
-    raise (Refused if status in _FAULTS else Undelivered)(f"it answers {status}")
+    raise (MessageRefused if status in _FAULTS else Undelivered)(f"it answers {status}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
-from translations_assets.keys.local_files import LocalFiles
+from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version
 from translations_assets.keys.remembered import LOCK, Known, Remembered
 from translations_assets.records.canonical import json_digest
@@ -47,13 +47,13 @@ class KeyMaker:
     def __init__(
         self,
         root: Path,
-        files: LocalFiles | None = None,
+        files: FileDigests | None = None,
         memory: Path | None = None,
         accepted: Sequence[Change] = (),
     ) -> None:
         self.root = root
         self._accepted = accepted
-        self._files = files or LocalFiles()
+        self._files = files or FileDigests()
         self._remembered = Remembered(root, memory) if memory else None
         self._known: dict[str, Known] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}

@@ -29,7 +29,7 @@ SETTLED_SECONDS = (
 MOST_REMEMBERED = 10_000
 
 
-class LocalFiles:
+class FileDigests:
     """Digests of files by their paths. Safe for use by several threads.
 
     memory  the file in which they are remembered, this user's own; None: by this process alone

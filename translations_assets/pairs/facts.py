@@ -110,7 +110,7 @@ def gather(project: Project) -> list[Pair]:
         if record and record.partition:
             records.setdefault(record.partition, []).append(record)
     known = project.configs.partitions().states
-    reader = _Reader(project)
+    reader = _PairReader(project)
     return [reader.pair(name, records.get(name, ()), name in known) for name in sorted({*known, *records})]
 
 
@@ -120,7 +120,7 @@ def currency_of(project: Project) -> str:
     return prices.currency if prices else ""
 
 
-class _Reader:
+class _PairReader:
     """Reads what is told of pairs, and keeps what does not change."""
 
     def __init__(self, project: Project) -> None:

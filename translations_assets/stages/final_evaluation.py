@@ -11,7 +11,7 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Input, Output, WorkerClass
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, fetch_model, url_secrets
-from translations_assets.stages.handles import Corpus, Evaluation, aliases, mozillas_name
+from translations_assets.stages.handles import Corpus, ModelEvaluation, aliases, mozillas_name
 from translations_assets.stages.metrics import EvaluationInputs, score
 
 PACKED_MODEL = "model.tar"
@@ -23,10 +23,10 @@ TRANSLATORS = {"firefox": "bergamot", "marian": "marian", "ctranslate2": "ctrans
 @stage(group="evaluation")
 def final_evaluation(
     config: TrainingConfig,
-    evaluate_exported: list[Evaluation],
+    evaluate_exported: list[ModelEvaluation],
     dataset_test: list[Corpus],
     evaluation_inputs: EvaluationInputs,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """The exported student against Firefox's released model and others, on every test set.
 
     Nothing to do where the config has no `final-evaluation`: it needs the network. Results are in Mozilla's
@@ -88,7 +88,7 @@ def _evaluate(
     system: Mapping[str, Input],
     form: str,
     mozillas: str,
-) -> Evaluation:
+) -> ModelEvaluation:
     """Evaluate a model, or the translations that it made."""
     worker: WorkerClass = "gpu" if form == "marian" else "cpu"
     files = [f"{mozillas}__{metric}.{kind}.json" for metric in METRICS for kind in ("metrics", "scores")]
@@ -102,7 +102,7 @@ def _evaluate(
         aliases=aliases([test]),
         repeatable="model" not in system,  # scores of given translations are always the same
     )
-    return Evaluation(name, test, evaluated["translations.zst"], mozillas)
+    return ModelEvaluation(name, test, evaluated["translations.zst"], mozillas)
 
 
 def firefox_code(spoken: Language) -> str:

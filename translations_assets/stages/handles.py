@@ -79,7 +79,7 @@ class Mono(_OfDataset):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class ModelEvaluation:
     """A model's results on a test set; the model has its name in results.
 
     mozillas        how the names of its results in Mozilla's layout begin; empty where none are wanted

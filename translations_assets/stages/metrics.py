@@ -15,7 +15,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, Output
 from translations_assets.results.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
-from translations_assets.stages.handles import Evaluation, aliases
+from translations_assets.stages.handles import ModelEvaluation, aliases
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
@@ -84,11 +84,11 @@ def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
 def score(
     config: TrainingConfig,
     inputs: EvaluationInputs,
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[ModelEvaluation],
     *,
     backwards: bool = False,
     exported: Folder | None = None,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """The evaluations; with steps that score their translations by what the config names besides.
 
     Of paragraphs the sentences' translations are joined; an `exported` model translates whole ones itself.
@@ -106,11 +106,11 @@ def score(
     return scored
 
 
-def _name(config: TrainingConfig, evaluation: Evaluation) -> str:
+def _name(config: TrainingConfig, evaluation: ModelEvaluation) -> str:
     return f"{evaluation.model}-{evaluation.test.short_name}-{config.pair}"
 
 
-def _spbleu(config: TrainingConfig, model: Output, evaluation: Evaluation) -> None:
+def _spbleu(config: TrainingConfig, model: Output, evaluation: ModelEvaluation) -> None:
     test = evaluation.test
     step(
         "pipeline.eval.spbleu",
@@ -122,7 +122,9 @@ def _spbleu(config: TrainingConfig, model: Output, evaluation: Evaluation) -> No
     )
 
 
-def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluation: Evaluation) -> Output:
+def _comet(
+    config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluation: ModelEvaluation
+) -> Output:
     """Add the step that gives each line the model's score."""
     test = evaluation.test
     scored = step(
@@ -146,7 +148,7 @@ def _comet(config: TrainingConfig, name: str, inputs: EvaluationInputs, evaluati
 def _paragraphs(
     config: TrainingConfig,
     documents: Output,
-    evaluation: Evaluation,
+    evaluation: ModelEvaluation,
     backwards: bool,
     exported: Folder | None,
 ) -> None:

@@ -19,8 +19,8 @@ from translations_assets.stages.handles import (
     GPU_ATTEMPTS,
     Aligned,
     Corpus,
-    Evaluation,
     Model,
+    ModelEvaluation,
     Mono,
     Side,
     Vocab,
@@ -199,9 +199,9 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[C
 @stage(group="checks", checks="evaluate_student")
 def check_evaluate_student(
     config: TrainingConfig,
-    evaluate_student: list[Evaluation],
-    evaluate_teacher: list[Evaluation],
-    evaluate_teacher_ensemble: list[Evaluation],
+    evaluate_student: list[ModelEvaluation],
+    evaluate_teacher: list[ModelEvaluation],
+    evaluate_teacher_ensemble: list[ModelEvaluation],
 ) -> None:
     """Test whether the student differs from the teachers by more than chance."""
     _compare(config, evaluate_student, evaluate_teacher_ensemble or evaluate_teacher)
@@ -210,9 +210,9 @@ def check_evaluate_student(
 @stage(group="checks", checks="evaluate_finetuned_student")
 def check_evaluate_finetuned_student(
     config: TrainingConfig,
-    evaluate_finetuned_student: list[Evaluation],
-    evaluate_teacher: list[Evaluation],
-    evaluate_teacher_ensemble: list[Evaluation],
+    evaluate_finetuned_student: list[ModelEvaluation],
+    evaluate_teacher: list[ModelEvaluation],
+    evaluate_teacher_ensemble: list[ModelEvaluation],
 ) -> None:
     """Test whether the finetuned student differs from the teachers by more than chance."""
     _compare(config, evaluate_finetuned_student, evaluate_teacher_ensemble or evaluate_teacher)
@@ -221,8 +221,8 @@ def check_evaluate_finetuned_student(
 @stage(group="checks", checks="evaluate_quantized")
 def check_evaluate_quantized(
     config: TrainingConfig,
-    evaluate_quantized: list[Evaluation],
-    evaluate_finetuned_student: list[Evaluation],
+    evaluate_quantized: list[ModelEvaluation],
+    evaluate_finetuned_student: list[ModelEvaluation],
 ) -> None:
     """Test whether the quantised student differs from the finetuned one by more than chance."""
     _compare(config, evaluate_quantized, evaluate_finetuned_student)
@@ -231,8 +231,8 @@ def check_evaluate_quantized(
 @stage(group="checks", checks="evaluate_exported")
 def check_evaluate_exported(
     config: TrainingConfig,
-    evaluate_exported: list[Evaluation],
-    evaluate_finetuned_student: list[Evaluation],
+    evaluate_exported: list[ModelEvaluation],
+    evaluate_finetuned_student: list[ModelEvaluation],
 ) -> None:
     """Test whether the student in Firefox's engine differs from the finetuned one by more than chance."""
     _compare(config, evaluate_exported, evaluate_finetuned_student)
@@ -240,14 +240,14 @@ def check_evaluate_exported(
 
 @stage(group="checks", checks="final_evaluation")
 def check_final_evaluation(
-    config: TrainingConfig, evaluate_exported: list[Evaluation], final_evaluation: list[Evaluation]
+    config: TrainingConfig, evaluate_exported: list[ModelEvaluation], final_evaluation: list[ModelEvaluation]
 ) -> None:
     """Test whether the exported student differs from the released model, and others, by more than chance."""
     _compare(config, evaluate_exported, final_evaluation, "check-final")
 
 
 def _compare(
-    config: TrainingConfig, judged: list[Evaluation], others: list[Evaluation], label: str = "check"
+    config: TrainingConfig, judged: list[ModelEvaluation], others: list[ModelEvaluation], label: str = "check"
 ) -> None:
     """Compare a model on each test set with the others that were evaluated there, by all metrics."""
     comet = config.evaluation.comet

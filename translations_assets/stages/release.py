@@ -24,8 +24,8 @@ from translations_assets.stages.handles import (
     QUANTIZED_FILES,
     SHORTLIST,
     Corpus,
-    Evaluation,
     Model,
+    ModelEvaluation,
     aliases,
     languages,
     marian_args,
@@ -114,7 +114,7 @@ def evaluate_teacher(
     train_teacher: list[Model],
     dataset_test: list[Corpus],
     evaluation_inputs: EvaluationInputs,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """Scores of each teacher by itself."""
     return [
         evaluation
@@ -131,7 +131,7 @@ def evaluate_teacher_ensemble(
     train_teacher: list[Model],
     dataset_test: list[Corpus],
     evaluation_inputs: EvaluationInputs,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) <= 1:
         return []
@@ -144,7 +144,7 @@ def evaluate_student(
     train_student: Model,
     dataset_test: list[Corpus],
     evaluation_inputs: EvaluationInputs,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """Scores of the student before finetuning."""
     return _evaluate(config, evaluation_inputs, STUDENT, [train_student], dataset_test, "student")
 
@@ -155,7 +155,7 @@ def evaluate_finetuned_student(
     finetune_student: Model,
     dataset_test: list[Corpus],
     evaluation_inputs: EvaluationInputs,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """Scores of the student after finetuning in 8 bits."""
     return _evaluate(config, evaluation_inputs, FINETUNED, [finetune_student], dataset_test, "student")
 
@@ -166,7 +166,7 @@ def evaluate_quantized(
     quantize: Model,
     dataset_test: list[Corpus],
     evaluation_inputs: EvaluationInputs,
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
     return _evaluate(config, evaluation_inputs, QUANTIZED, [quantize], dataset_test, "student")
 
@@ -174,7 +174,7 @@ def evaluate_quantized(
 @stage(group="evaluation")
 def evaluate_exported(
     config: TrainingConfig, export: Folder, dataset_test: list[Corpus], evaluation_inputs: EvaluationInputs
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
     evaluations, asked = [], config.final_evaluation is not None
     for test in dataset_test:
@@ -188,7 +188,7 @@ def evaluate_exported(
             repeatable=False,  # its speed differs from run to run
         )
         mozillas = mozillas_name(config, test, "bergamot", config.experiment.name) if asked else ""
-        evaluations.append(Evaluation(EXPORTED, test, evaluated["translations.zst"], mozillas))
+        evaluations.append(ModelEvaluation(EXPORTED, test, evaluated["translations.zst"], mozillas))
     return score(config, evaluation_inputs, evaluations, exported=export)
 
 
@@ -199,7 +199,7 @@ def _evaluate(
     models: Sequence[Model],
     tests: list[Corpus],
     decoding: Literal["backward", "teacher", "student"],
-) -> list[Evaluation]:
+) -> list[ModelEvaluation]:
     options, langs = config.marian_args, languages(config)
     if decoding == "backward":
         langs = {"src": langs["trg"], "trg": langs["src"]}
@@ -220,5 +220,5 @@ def _evaluate(
             aliases=aliases([test]),
             repeatable=False,
         )
-        evaluations.append(Evaluation(model, test, evaluated["translations.zst"]))
+        evaluations.append(ModelEvaluation(model, test, evaluated["translations.zst"]))
     return score(config, evaluation_inputs, evaluations, backwards=decoding == "backward")

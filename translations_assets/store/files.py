@@ -28,7 +28,7 @@ from translations_assets.store.contents import (
 )
 from translations_assets.store.encoding import safe
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
-from translations_assets.store.medium import FOLDERS, Entry, quarantined
+from translations_assets.store.medium import FOLDERS, StoredFile, quarantined
 
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
@@ -88,7 +88,7 @@ class Files:
             for name in sorted(names):
                 yield Path(parent) / name
 
-    def entries(self, folder: Path) -> Iterator[Entry]:
+    def entries(self, folder: Path) -> Iterator[StoredFile]:
         """Yield the entries of a folder, in no order; files removed meanwhile may be left out."""
         with self.store_errors("list", folder):
             if first_link(self.root, folder):
@@ -99,12 +99,12 @@ class Files:
                 self.check()
                 return
             with found:
-                for entry in found:
+                for one in found:
                     try:
-                        known = entry.stat(follow_symlinks=False)
+                        known = one.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    yield Entry(entry.path, entry.name, known.st_size, known.st_mtime_ns, known.st_nlink > 1)
+                    yield StoredFile(one.path, one.name, known.st_size, known.st_mtime_ns, known.st_nlink > 1)
 
     def size(self, path: Path) -> int | None:
         """A file's size in bytes, None when it does not exist."""
@@ -268,7 +268,7 @@ class Files:
             self._check_own(path)
             os.unlink(path)
 
-    def discard(self, entry: Entry) -> None:
+    def discard(self, entry: StoredFile) -> None:
         """Remove a file; who does this holds the lock that keeps others from touching it."""
         self.unlink(entry.path)
 

@@ -25,7 +25,7 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Retention, Rules
 from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.medium import Entry, P
+from translations_assets.store.medium import P, StoredFile
 from translations_assets.store.records import GC_LOCK
 
 NO_STEP = "(of no step)"  # contents that no manifest names: their writer was killed, or the step failed
@@ -276,7 +276,7 @@ class _Collection(Generic[P]):
                 if self.delete:
                     self._each(self.files.discard, useless)
 
-    def _is_useless(self, entry: Entry, before: int) -> bool:
+    def _is_useless(self, entry: StoredFile, before: int) -> bool:
         digest = digest_of_name(entry.name)
         if digest is None:
             return False

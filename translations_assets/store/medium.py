@@ -21,7 +21,7 @@ FOLDERS = (
 P = TypeVar("P", bound=PurePath)
 
 
-class Entry(NamedTuple):
+class StoredFile(NamedTuple):
     """A file in a folder.
 
     size      in bytes
@@ -59,7 +59,7 @@ class Medium(Protocol[P]):
     def names(self, folder: P | str) -> list[str]:
         """List a folder, in no order; empty when it does not exist."""
 
-    def entries(self, folder: P) -> Iterator[Entry]:
+    def entries(self, folder: P) -> Iterator[StoredFile]:
         """The files in a folder, in no order; what is removed meanwhile may be left out."""
 
     def bytes_below(self, path: P) -> int:
@@ -92,7 +92,7 @@ class Medium(Protocol[P]):
     def touch(self, path: P, durable: bool = True) -> int | None:
         """Mark a file as used now, unless that was done lately; its size, None when it does not exist."""
 
-    def discard(self, entry: Entry) -> None:
+    def discard(self, entry: StoredFile) -> None:
         """Remove a file unless it was touched since it was listed, where that is known."""
 
     def unlink(self, path: P) -> None:

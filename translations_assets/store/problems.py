@@ -52,7 +52,7 @@ class Owner:
 
 
 @dataclass
-class Problem:
+class Damage:
     """A file that is damaged, missing or strange.
 
     contents  the digest, when the file is in `blobs/`
@@ -67,12 +67,12 @@ class Problem:
     owners: list[Owner] = field(default_factory=list)
 
 
-class Search:
+class DamageSearch:
     """Finds the steps that problems concern."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[Damage]) -> None:
         self.by_contents = {problem.contents: problem for problem in problems if problem.contents}
-        self.by_step: dict[Id, list[tuple[Problem, Role]]] = {}
+        self.by_step: dict[Id, list[tuple[Damage, Role]]] = {}
         for problem in problems:
             if found := step_of(problem.path):
                 step, role = found

@@ -20,7 +20,7 @@ Name = tuple[str, str]  # space, and partition with its variant: `en-eo.demo@3f2
 
 
 @dataclass(frozen=True)
-class Usage:
+class RefUsage:
     """Files that the refs of a partition in a space name.
 
     partition  with `@` and a digest for a variant, which runs with `--set` make
@@ -41,18 +41,18 @@ class Usage:
 
 
 @dataclass
-class _Found:
+class _RefFiles:
     steps: set[tuple[str, int]] = field(default_factory=set)
     sizes: dict[str, int] = field(default_factory=dict)
     newest: Ref | None = None
 
 
-def usage(store: DurableStore[P]) -> list[Usage]:
+def usage(store: DurableStore[P]) -> list[RefUsage]:
     """Measure each partition, the largest first; names of variants stand beside their partitions'."""
-    found: dict[Name, _Found] = {}
+    found: dict[Name, _RefFiles] = {}
     for refs in store.ref_files():
         for _, ref in refs:
-            one = found.setdefault((ref.space, ref.partition), _Found())
+            one = found.setdefault((ref.space, ref.partition), _RefFiles())
             one.steps.update(ref.steps.values())
             for blobs in ref.outputs.values():
                 one.sizes.update({blob.digest: blob.size for blob in blobs.values()})
@@ -63,10 +63,10 @@ def usage(store: DurableStore[P]) -> list[Usage]:
     return sorted(listed, key=lambda one: (-one.bytes, one.space, one.partition))
 
 
-def _usage(store: DurableStore[P], name: Name, found: _Found, owners: Mapping[str, int]) -> Usage:
+def _usage(store: DurableStore[P], name: Name, found: _RefFiles, owners: Mapping[str, int]) -> RefUsage:
     assert found.newest
     record = store.read_run(found.newest.run) if is_variant(name[1]) else None
-    return Usage(
+    return RefUsage(
         *name,
         artifacts=len(found.steps),
         bytes=sum(found.sizes.values()),

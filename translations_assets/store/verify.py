@@ -24,7 +24,7 @@ from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.store.medium import P
-from translations_assets.store.problems import Id, Kind, Problem, Search, step_of
+from translations_assets.store.problems import Damage, DamageSearch, Id, Kind, step_of
 from translations_assets.store.records import GC_LOCK
 
 LOST_PART = b"[store] this part of the log is lost\n"
@@ -41,7 +41,7 @@ class Verified:
 
     checked: Counter[str] = field(default_factory=Counter)
     hashed_bytes: int = 0
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Damage] = field(default_factory=list)
 
 
 def verify(
@@ -91,7 +91,7 @@ class _Verification(Generic[P]):
         self._strange()
         if self.result.problems:
             manifests = chain(self.store.manifests(), self.store.retired())
-            Search(self.result.problems).run(manifests, self.remembered)
+            DamageSearch(self.result.problems).run(manifests, self.remembered)
         return self.result
 
     # Manifests and what they name
@@ -279,7 +279,7 @@ class _Verification(Generic[P]):
     def _problem(self, kind: Kind, path: P, reason: str) -> None:
         name = self._name_of(path)
         contents = path.name if name.startswith("blobs/") and kind != "strange" else ""
-        self.result.problems.append(Problem(kind, name, reason, contents, aside=kind == "damaged"))
+        self.result.problems.append(Damage(kind, name, reason, contents, aside=kind == "damaged"))
 
     def _name_of(self, path: P) -> str:
         return path.relative_to(self.store.root).as_posix()

@@ -11,7 +11,7 @@ from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
 from translations_assets.runners.kubernetes.state import (
     JobState,
     PodState,
-    Verdict,
+    PodVerdict,
     cannot_start,
     judge,
     never_started,
@@ -126,7 +126,7 @@ def test_a_registry_that_fails_is_not_one_without_the_image(said: str, failed: b
 
 def test_what_a_node_cannot_create_another_one_may() -> None:
     found = cannot_start(replace(POD, waiting=("CreateContainerError", "deadline exceeded"), started=False))
-    assert found == Verdict("start", "the pod cannot start: CreateContainerError: deadline exceeded")
+    assert found == PodVerdict("start", "the pod cannot start: CreateContainerError: deadline exceeded")
 
 
 def shown(before: dict[str, Any], worker: dict[str, Any]) -> PodState:
@@ -199,4 +199,4 @@ def test_a_pod_that_never_started_says_what_is_missing(pod: PodState | None, sai
     verdict = never_started(pod, 60, ["FailedMount: no disk"])
     assert said in verdict.message
     assert "60 minutes" in verdict.message
-    assert verdict == Verdict("start", verdict.message)
+    assert verdict == PodVerdict("start", verdict.message)

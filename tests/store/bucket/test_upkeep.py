@@ -16,7 +16,7 @@ from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.leases import PERIOD, Leases
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import Collected, collect
-from translations_assets.store.medium import Entry
+from translations_assets.store.medium import StoredFile
 from translations_assets.store.verify import verify
 
 RULES = Rules(keep_days=1, keep_refs=1, grace_days=0)
@@ -97,7 +97,7 @@ def test_what_is_touched_after_it_was_listed_stays(
     made = manifest({"corpus": blob}, label="a new step")
     discard = type(store.files).discard
 
-    def later(files: object, entry: Entry) -> None:
+    def later(files: object, entry: StoredFile) -> None:
         if entry.name == blob.digest:
             assert other.commit(made) == made
         discard(files, entry)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from translations_assets.background import CLOCK, Clock
 from translations_assets.runners.kubernetes.cluster import DENIED, NotAdmitted
-from translations_assets.runners.kubernetes.state import Verdict
+from translations_assets.runners.kubernetes.state import PodVerdict
 
 FIRST_SECONDS, LOOK_SECONDS = 10.0, 30.0
 REFUSED_SECONDS = 300.0  # of the same refusal: somebody may be setting up the namespace
@@ -33,7 +33,7 @@ class Refusal(NamedTuple):
     """
 
     text: str
-    for_good: Verdict | None
+    for_good: PodVerdict | None
 
 
 class Admission:
@@ -64,7 +64,7 @@ class Admission:
             f"the cluster refuses the pod: {text}. Change the worker class in the deployment file, or the "
             f"limits of the namespace"
         )
-        return Refusal(text, Verdict("start", message, failed=True) if lasts else None)
+        return Refusal(text, PodVerdict("start", message, failed=True) if lasts else None)
 
 
 class JobAdmission:

@@ -21,7 +21,7 @@ from translations_assets.runners.kubernetes.state import (
     Label,
     Member,
     PodState,
-    Verdict,
+    PodVerdict,
     judge,
 )
 from translations_assets.runners.kubernetes.tickets import Tickets
@@ -97,7 +97,7 @@ class Following:
         return job if job or self._seen else self._state
 
     # Its start
-    def _await_start(self) -> Verdict | None:
+    def _await_start(self) -> PodVerdict | None:
         """Wait until the pod has started or ended, or the Job is deleted; the verdict if it never will."""
         starting = Starting(self._connection, self._state, self._tickets.wait_for)
         while self._tickets.is_wanted():
@@ -244,7 +244,7 @@ class Following:
             self._tickets.finish(step, reply)
 
     # Its end
-    def _conclude(self, verdict: Verdict | None) -> None:
+    def _conclude(self, verdict: PodVerdict | None) -> None:
         """Give every step that has none an ending: its result, if the store holds one, without delay."""
         if self._pod and self._pod.started:
             self._look_for_results()
@@ -268,7 +268,7 @@ class Following:
             self._tickets.finish(member.step, self._ending(member, word, found))
             self._next_member(number)
 
-    def _spare_node(self, verdict: Verdict) -> None:
+    def _spare_node(self, verdict: PodVerdict) -> None:
         """Leave a node that could not run the pod some time, as long as a step waits."""
         if verdict.blames_node:
             self._sink(f"{verdict.message}. The attempt ends in {NODE_SECONDS:.0f} s.".encode())
@@ -303,7 +303,7 @@ class Following:
                 words[number] = reply
         return words
 
-    def _ending(self, member: Member, word: Outcome | None, verdict: Verdict) -> Ending:
+    def _ending(self, member: Member, word: Outcome | None, verdict: PodVerdict) -> Ending:
         """Return a step's ending: its result when the store has it, else as worker and cluster report it."""
         if manifest := self._store.generation(*member.step):
             return Outcome("done", manifest)

@@ -11,7 +11,7 @@ from translations_assets.runners.kubernetes.connection import Connection
 from translations_assets.runners.kubernetes.state import (
     JobState,
     PodState,
-    Verdict,
+    PodVerdict,
     cannot_start,
     never_started,
     suspended_for,
@@ -31,10 +31,10 @@ class Starting:
         self._connection, self._job, self._waits_for = connection, job, waits_for
         self._pending_since = time.monotonic()
         self._admission = Admission(job.name)
-        self._trouble: Verdict | None = None
+        self._trouble: PodVerdict | None = None
         self._trouble_since = 0.0
 
-    def look(self, job: JobState, pod: PodState | None) -> Verdict | None:
+    def look(self, job: JobState, pod: PodState | None) -> PodVerdict | None:
         """Look at the Job and its pod as they are now; the verdict when the pod will never start.
 
         A Job that is held back may wait for ever: `pending-minutes` begin when it is let go.
@@ -50,7 +50,7 @@ class Starting:
             return never_started(pod, minutes, events)
         return None
 
-    def give_up(self, verdict: Verdict) -> Verdict:
+    def give_up(self, verdict: PodVerdict) -> PodVerdict:
         """Delete the Job; the verdict, with what to do about it."""
         self._connection.cluster.delete_job(self._job)
         if verdict.cause != "image" or not verdict.failed:
@@ -58,7 +58,7 @@ class Starting:
         remedy = self._connection.descriptions.images.remedy(self._job.image)
         return replace(verdict, message=f"{verdict.message}. {remedy}")
 
-    def _not_admitted(self, job: JobState) -> Verdict | None:
+    def _not_admitted(self, job: JobState) -> PodVerdict | None:
         """Ask now and then why there is no pod; return the verdict when that does not pass."""
         if not self._admission.is_due():
             return None
@@ -74,7 +74,7 @@ class Starting:
         self._waits_for(f"the cluster refuses the pod, and the request is repeated: {refusal.text}")
         return refusal.for_good
 
-    def _in_trouble(self, pod: PodState) -> Verdict | None:
+    def _in_trouble(self, pod: PodState) -> PodVerdict | None:
         """Note what keeps a pod from starting; return the verdict when that has lasted."""
         found, now = cannot_start(pod), time.monotonic()
         if found:

@@ -272,7 +272,7 @@ def _reason_and_message(item: Object) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PodVerdict:
     """The reason that an attempt ended, when its worker's own word is not all there is.
 
     failed  whether another attempt would fail as well
@@ -293,7 +293,7 @@ class Verdict:
         return self.cause in ("rejected", "start") and not self.failed
 
 
-def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict:
+def judge(job: JobState | None, pod: PodState | None, word: str = "") -> PodVerdict:
     """Find why an attempt ended whose pod has ended or was deleted; `word` is its worker's own account.
 
     >>> judge(job, replace(pod, phase="Failed", exit_code=137, exit_reason="OOMKilled")).cause
@@ -302,31 +302,33 @@ def judge(job: JobState | None, pod: PodState | None, word: str = "") -> Verdict
     'its job was deleted from the cluster, not by this run'
     """
     if job and job.reason == "DeadlineExceeded":
-        return Verdict("deadline", "the attempt exceeded its time limit (max-hours in the deployment file)")
+        return PodVerdict(
+            "deadline", "the attempt exceeded its time limit (max-hours in the deployment file)"
+        )
     if job is None and (pod is None or pod.deleting):
-        return Verdict("gone", "its job was deleted from the cluster, not by this run")
+        return PodVerdict("gone", "its job was deleted from the cluster, not by this run")
     if pod:
         return _judge_pod(pod, word)
     assert job is not None
     if job.ended == "Complete":
         return _nothing_stored(job.name)
     said = f" ({job.message})" if job.message else ""
-    return Verdict("preempted", f"its pod does not exist any more: deleted, or lost with its node{said}")
+    return PodVerdict("preempted", f"its pod does not exist any more: deleted, or lost with its node{said}")
 
 
-def cannot_start(pod: PodState) -> Verdict | None:
+def cannot_start(pod: PodState) -> PodVerdict | None:
     """Explain what keeps a pod's container from starting, unless that passes; None for nothing."""
     reason, message = pod.waiting or ("", "")
     if reason in _PULL:
         failed = not _MAY_PASS.search(message)
-        return Verdict("image", f"the image cannot be pulled: {reason}: {message}", failed)
+        return PodVerdict("image", f"the image cannot be pulled: {reason}: {message}", failed)
     if reason in _CREATE:
         failed = reason == _CONFIG or bool(_NO_PROGRAM.search(message))
-        return Verdict("start", f"the pod cannot start: {reason}: {message}", failed)
+        return PodVerdict("start", f"the pod cannot start: {reason}: {message}", failed)
     return None
 
 
-def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -> Verdict:
+def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -> PodVerdict:
     """Explain that no machine has run a pod after so many minutes."""
     said = "; ".join(events[-3:]) or "the cluster gives no reason"
     if pod and pod.unscheduled:
@@ -335,7 +337,7 @@ def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -
         why = f"the pod did not start on {pod.node}: {said}"
     else:
         why = f"the cluster made no pod: {said}"
-    return Verdict("start", f"after {minutes:g} minutes (pending-minutes in the deployment file) {why}")
+    return PodVerdict("start", f"after {minutes:g} minutes (pending-minutes in the deployment file) {why}")
 
 
 def suspended_for(workload: Object | None, events: Sequence[str]) -> str:
@@ -354,30 +356,30 @@ def suspended_for(workload: Object | None, events: Sequence[str]) -> str:
     return f"Kueue holds its Job in the queue {queue}: {said or 'it does not say why'}"
 
 
-def _judge_pod(pod: PodState, word: str) -> Verdict:
+def _judge_pod(pod: PodState, word: str) -> PodVerdict:
     where = f" on {pod.node}" if pod.node else ""
     if found := _judge_reason(pod, where):
         return found
     told = pod.deleting or TOLD_TO_END in word  # old clusters give no reason with a pod
     if pod.exit_code == _TERMINATED or (told and pod.exit_code in (None, os.EX_TEMPFAIL, _KILLED)):
-        return Verdict("preempted", f"the pod got SIGTERM{where}: its machine was taken away")
+        return PodVerdict("preempted", f"the pod got SIGTERM{where}: its machine was taken away")
     if pod.exit_code == _KILLED or _OUT_OF_MEMORY in word:
-        return Verdict(
+        return PodVerdict(
             "memory", f"killed{where}, most likely because it was out of memory (exit code {pod.exit_code})"
         )
     if pod.exit_code == 0:
         return _nothing_stored(pod.name)
     if pod.exit_code == os.EX_TEMPFAIL:
-        return Verdict("ended", f"the worker asks for another attempt (exit code 75){where}")
+        return PodVerdict("ended", f"the worker asks for another attempt (exit code 75){where}")
     if pod.exit_code is None and pod.init_failure:
-        return Verdict("start", f"the worker could not start{where}: {pod.init_failure}")
+        return PodVerdict("start", f"the worker could not start{where}: {pod.init_failure}")
     if pod.exit_code is None:
         said = ": ".join(filter(None, (pod.reason, pod.message)))
-        return Verdict("preempted", f"the pod disappeared{where}{': ' + said if said else ''}")
-    return Verdict("script", f"the worker ended with exit code {pod.exit_code}{where}", failed=True)
+        return PodVerdict("preempted", f"the pod disappeared{where}{': ' + said if said else ''}")
+    return PodVerdict("script", f"the worker ended with exit code {pod.exit_code}{where}", failed=True)
 
 
-def _judge_reason(pod: PodState, where: str) -> Verdict | None:
+def _judge_reason(pod: PodState, where: str) -> PodVerdict | None:
     """Interpret the cluster's reasons; None where none of them says more than the exit code."""
     disruption, why = pod.disruption or ("", "")
     for reason, message, other in (
@@ -388,9 +390,9 @@ def _judge_reason(pod: PodState, where: str) -> Verdict | None:
         if known := _REASONS.get("OutOf" if reason.startswith("OutOf") else reason, other):
             said = known.said or message or reason
             failed = known.cause == "start" and bool(_NO_PROGRAM.search(said))
-            return Verdict(known.cause, f"{known.words}{where}: {said}", failed)
+            return PodVerdict(known.cause, f"{known.words}{where}: {said}", failed)
     return None
 
 
-def _nothing_stored(name: str) -> Verdict:
-    return Verdict("ended", f"{name} succeeded, but the store has no result of the step")
+def _nothing_stored(name: str) -> PodVerdict:
+    return PodVerdict("ended", f"{name} succeeded, but the store has no result of the step")

@@ -22,7 +22,7 @@ from translations_assets.store.bucket.transfer import PIECE, digests_of, downloa
 from translations_assets.store.contents import Digests, copy_pieces, digest_bytes
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.encoding import safe
-from translations_assets.store.medium import FOLDERS, Entry, quarantined
+from translations_assets.store.medium import FOLDERS, StoredFile, quarantined
 from translations_assets.store.node_cache import NodeCache
 
 _BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
@@ -56,12 +56,12 @@ class BucketFiles:
         objects, folders = self.objects.folder(_prefix(folder))
         return [*(found.name.rpartition("/")[2] for found in objects), *folders]
 
-    def entries(self, folder: PurePosixPath) -> Iterator[Entry]:
+    def entries(self, folder: PurePosixPath) -> Iterator[StoredFile]:
         """The files in a folder."""
         for found in self.objects.folder(_prefix(folder))[0]:
             name = found.name.rpartition("/")[2]
             version = found.generation, found.metageneration
-            yield Entry(found.name, name, found.size, _modified(found), linked=False, version=version)
+            yield StoredFile(found.name, name, found.size, _modified(found), linked=False, version=version)
 
     def bytes_below(self, path: PurePosixPath) -> int:
         """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
@@ -117,7 +117,7 @@ class BucketFiles:
             return found.size
         return None
 
-    def discard(self, entry: Entry) -> None:
+    def discard(self, entry: StoredFile) -> None:
         """Remove a file unless it has changed, or was touched, since it was listed."""
         self._check_lock()
         self.objects.delete(entry.path, *entry.version)

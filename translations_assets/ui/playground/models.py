@@ -16,7 +16,7 @@ _MODEL = "model"
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedModel:
     """An exported model.
 
     name   what the page calls it
@@ -44,7 +44,7 @@ class Exported:
         }
 
 
-def read_exported(folder: Path, name: str) -> Exported:
+def read_exported(folder: Path, name: str) -> ExportedModel:
     """The model in a folder that pipeline.quantize.export wrote. Raises TranslationsError when it is none."""
     if not (folder / RECORDS).is_file():
         raise TranslationsError(
@@ -55,7 +55,7 @@ def read_exported(folder: Path, name: str) -> Exported:
         records = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
         files = {str(record["name"]): inside(folder, record["name"]) for record in records}
         model = next(record for record in records if record["fileType"] == _MODEL)
-        exported = Exported(
+        exported = ExportedModel(
             name=name,
             files={RECORDS: folder / RECORDS, **files},
             source=str(model["sourceLanguage"]),

@@ -20,8 +20,8 @@ from starlette.routing import Route
 from translations_assets.errors import TranslationsError
 from translations_assets.settings import repository_root
 from translations_assets.ui.guard import GUARDS
-from translations_assets.ui.playground.models import Exported
-from translations_assets.ui.playground.teacher import MOST_CHARACTERS, Refused, Teacher
+from translations_assets.ui.playground.models import ExportedModel
+from translations_assets.ui.playground.teacher import MOST_CHARACTERS, Teacher, TextRefused
 
 INSTALLED = repository_root() / "requirements" / "browser"  # by npm, from the lock there
 ENGINE = INSTALLED / "node_modules" / "@browsermt" / "bergamot-translator"
@@ -63,7 +63,7 @@ class Playground:
     examples  sentences to try
     """
 
-    models: Sequence[Exported]
+    models: Sequence[ExportedModel]
     teacher: Teacher | None = None
     examples: Sequence[str] = ()
 
@@ -91,7 +91,7 @@ def application(shown: Playground, engine: Path) -> Starlette:
     async def ask_teacher(request: Request) -> Response:
         try:
             return JSONResponse(await _taught(shown.teacher, request), headers=_HEADERS)
-        except Refused as refused:
+        except TextRefused as refused:
             return JSONResponse({"error": str(refused)}, refused.status, _HEADERS)
 
     @asynccontextmanager
@@ -111,7 +111,7 @@ def application(shown: Playground, engine: Path) -> Starlette:
     )
 
 
-def _files(models: Sequence[Exported], engine: Path) -> Mapping[str, Path]:
+def _files(models: Sequence[ExportedModel], engine: Path) -> Mapping[str, Path]:
     """The path in an address → the file. Nothing else is served."""
     page = {f"/{path.name}": path for path in PAGE.iterdir() if path.is_file()}
     return {
@@ -140,29 +140,29 @@ def _about(shown: Playground) -> dict[str, Any]:
 async def _taught(teacher: Teacher | None, request: Request) -> dict[str, Any]:
     """Translate a request's sentences with the teacher; return that, and the seconds it took."""
     if teacher is None:
-        raise Refused(404, "There is no teacher here.")
+        raise TextRefused(404, "There is no teacher here.")
     translations, seconds = await teacher.translate(await _sentences(request))
     return {"translations": translations, "seconds": seconds}
 
 
 async def _sentences(request: Request) -> list[str]:
-    """Those of a request, `{"sentences": ["…"]}`. Raises Refused for anything else."""
+    """Those of a request, `{"sentences": ["…"]}`. Raises TextRefused for anything else."""
     # A page elsewhere may send only other types without asking whether it may
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Refused(415, "Sentences come as application/json.")
+        raise TextRefused(415, "Sentences come as application/json.")
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > _MOST_BYTES:
-            raise Refused(413, _TOO_LONG)
+            raise TextRefused(413, _TOO_LONG)
     try:
         sentences = json.loads(body)["sentences"]
     except (ValueError, KeyError, TypeError, RecursionError):
         sentences = None
     if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
-        raise Refused(400, 'A request looks like {"sentences": ["…"]}.')
+        raise TextRefused(400, 'A request looks like {"sentences": ["…"]}.')
     if sum(len(one) or 1 for one in sentences) > MOST_CHARACTERS:
-        raise Refused(413, _TOO_LONG)
+        raise TextRefused(413, _TOO_LONG)
     return sentences
 
 

@@ -20,7 +20,7 @@ END_SECONDS = 2.0  # for Marian to end by itself
 _LONGEST_ANSWER = 1 << 20
 
 
-class Refused(Exception):
+class TextRefused(Exception):
     """A request that is not answered, with the status of the answer and why, for people."""
 
     def __init__(self, status: int, why: str) -> None:
@@ -51,10 +51,10 @@ class Teacher:
     async def translate(self, sentences: Sequence[str]) -> tuple[list[str], float]:
         """A translation for each sentence, and the seconds that they took.
 
-        Raises Refused when Marian fails, or is too busy or too slow.
+        Raises TextRefused when Marian fails, or is too busy or too slow.
         """
         if self._waiting >= MOST_WAITING:
-            raise Refused(503, "The teacher has too many requests. Try again in a moment.")
+            raise TextRefused(503, "The teacher has too many requests. Try again in a moment.")
         self._waiting += 1
         try:
             async with self._turn:
@@ -84,7 +84,9 @@ class Teacher:
                 return translations, time.perf_counter() - began
         except TimeoutError:
             await self._kill()
-            raise Refused(503, f"The teacher took more than {SECONDS:.0f} s. Try a shorter text.") from None
+            raise TextRefused(
+                503, f"The teacher took more than {SECONDS:.0f} s. Try a shorter text."
+            ) from None
         except BaseException:  # what is left in the pipe would answer another request
             await self._kill()
             raise
@@ -125,7 +127,7 @@ class Teacher:
             return answer.decode(errors="replace").removesuffix("\n")
         await process.wait()
         said = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        raise Refused(500, f"Marian failed: {said[-1] if said else f'status {process.returncode}'}")
+        raise TextRefused(500, f"Marian failed: {said[-1] if said else f'status {process.returncode}'}")
 
     async def _kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
