@@ -77,8 +77,9 @@ def _importers(root: Path) -> Mapping[str, set[str]]:
 @cache
 def _commands(root: Path) -> Mapping[str, str]:
     """Command → the file that has it."""
-    text = (root / _COMMANDS / "commands.py").read_text(encoding="utf-8")
-    return {function: f"{_COMMANDS}/{module}.py" for module, function in _ENTRY.findall(text)}
+    lists = (path.read_text(encoding="utf-8") for path in (root / _COMMANDS).glob("commands.py"))
+    entries = (entry for text in lists for entry in _ENTRY.findall(text))
+    return {function: f"{_COMMANDS}/{module}.py" for module, function in entries}
 
 
 def _named(node: ast.AST, strings: bool) -> list[str]:
