@@ -330,6 +330,13 @@ STATEMENTS: Mapping[str, Files] = {
         "script": "from typing import NamedTuple\nclass A(NamedTuple):\n    a: int\n    @property\n"
         "    def b(self): print(self.a)\nX = [a.b for a in (A(«1¦2»),)]\ndef main(): pass\n",
     },
+    "a property of a record, by a format": {
+        "script": "from typing import NamedTuple\nclass A(NamedTuple):\n    a: int\n    @property\n"
+        "    def b(self): print(self.a)\nX = '{0.b}'.format(A(«1¦2»))\ndef main(): pass\n",
+    },
+    "a pattern that tells what it is": {
+        "script": "import re\nX = re.compile('«a¦b»', re.DEBUG)\ndef main(): pass\n",
+    },
     "a field that a function fills": {
         "script": "from dataclasses import dataclass, field\ndef f(): print(«1¦2»)\n@dataclass\nclass A:\n"
         "    a: int = field(default_factory=f)\nX = A()\ndef main(): pass\n",
@@ -715,6 +722,10 @@ TEXTS: Mapping[str, Files] = {
     },
     "if TYPE_CHECKING of an object": {
         "script": "class A: TYPE_CHECKING = 1\na = A()\ndef main():\n    if a.TYPE_CHECKING: print(«1¦2»)\n",
+    },
+    "if TYPE_CHECKING, of one's own, with a docstring": {
+        "script": "TYPE_CHECKING = 1\ndef f(): '''«a¦b»'''\nif TYPE_CHECKING: print(f.__doc__)\n"
+        "def main(): pass\n"
     },
     "if TYPE_CHECKING, set": {
         "script": "import typing\ntyping.TYPE_CHECKING = True\nif typing.TYPE_CHECKING: print(«1¦2»)\n"

@@ -57,16 +57,17 @@ _NOT_OF = {
     "contextlib": {"redirect_stderr"},
     "dataclasses": {"make_dataclass"},
     "numpy": {"add_docstring", "add_newdoc", "f2py", "info", "lookfor", "source", "testing"},
+    "re": {"DEBUG"},
+    "regex": {"D", "DEBUG"},
     "string": {"Formatter"},
     "threading": {"excepthook", "setprofile", "setprofile_all_threads", "settrace", "settrace_all_threads"},
     "typing": {"get_overloads", "get_type_hints", "ForwardRef", "no_type_check", "reveal_type"},
 }
 _OPERATORS = words(
-    "abs add and bool bytes call ceil complex contains copy deepcopy delitem divmod enter eq exit "
-    "aenter aexit aiter anext await float floor floordiv format fspath ge getitem gt hash iadd iand "
-    "imod imul index init int invert ior ipow isub iter itruediv ixor le len lt missing mod mul ne neg "
-    "new next or pos post_init pow radd rand rdivmod repr reversed rfloordiv rmod rmul ror round rpow "
-    "rsub rtruediv rxor setitem str sub truediv trunc xor"
+    "abs add and bool bytes call ceil complex contains copy deepcopy delitem divmod enter eq exit float "
+    "floor floordiv format fspath ge getitem gt hash iadd iand index init int invert ior ipow isub iter "
+    "itruediv ixor le len lt missing mod mul ne neg new next or pos post_init pow radd rand repr reversed "
+    "rmul ror round rsub rtruediv rxor setitem str sub truediv trunc xor"
 )
 _SEEN = words("__name__ __qualname__ __class__ __cause__ __context__ __suppress_context__ __notes__")
 METHODS = {f"__{name}__" for name in _OPERATORS}  # that a class may define, and that may be called

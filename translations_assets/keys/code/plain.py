@@ -37,7 +37,7 @@ _CALLS = (_TYPES - {"object"}) | words(
 )
 _ITERATORS = words("enumerate itertools.chain itertools.count map reversed zip")
 _METHODS = words(
-    "casefold encode format get isalnum isalpha isdigit isupper items join keys lower lstrip removeprefix "
+    "casefold encode get isalnum isalpha isdigit isupper items join keys lower lstrip removeprefix "
     "removesuffix replace reshape rstrip split splitlines strip title to_bytes translate union upper values"
 )
 _DECORATORS = words(

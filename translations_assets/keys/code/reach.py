@@ -16,7 +16,6 @@ from translations_assets.keys.code.link import Linker
 from translations_assets.keys.code.modules import Imported, Module, Modules, Unit
 from translations_assets.keys.code.normalise import Normaliser
 from translations_assets.keys.code.plain import not_plain
-from translations_assets.keys.code.syntax import is_for_type_checkers
 
 
 @dataclass
@@ -92,7 +91,7 @@ class Reacher:
     def _looks_at_code(self, module: Module) -> str:
         if module.coding != "utf-8":
             return f"line 1: its text is {module.coding}"
-        units = (unit for unit in module.units if not unit.is_guard and not is_for_type_checkers(unit.node))
+        units = (unit for unit in module.units if not unit.is_guard)
         return next(filter(None, map(self._unit_looks, units)), "")
 
     def _guard_looks(self, module: Module) -> str:
