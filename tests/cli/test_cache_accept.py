@@ -10,7 +10,8 @@ from tests.cli.conftest import Command, make
 from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets import settings
-from translations_assets.keys.code.accepted import FILE, OWN_FILE
+from translations_assets.keys.accepted_files import OWN_FILE
+from translations_assets.keys.code.accepted import FILE
 from translations_assets.project import Project
 
 CORPUS = "merge-corpus-en-eo"

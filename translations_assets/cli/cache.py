@@ -180,7 +180,8 @@ def accept(
     committed; where the code is an installed wheel, to accepted-changes.yml in the project folder. A later
     change of a script runs its steps again. To undo, delete the lines.
     """
-    from translations_assets.keys.code.accepted import Change, accepted_files, add_changes
+    from translations_assets.keys.accepted_files import accepted_files
+    from translations_assets.keys.code.accepted import Change, add_changes
 
     common.check_asks_nothing(json, yes)
     if not reason.strip():
@@ -307,7 +308,7 @@ class _NothingToAcceptError(TranslationsError):
 
 def _compare(project: Project, step: Step, earlier: Manifest | None) -> _ChangedScript:
     """What changed in a step's script since an artifact was made."""
-    from translations_assets.keys.code.accepted import Accepted, accepted_files
+    from translations_assets.keys.accepted_files import read_accepted
     from translations_assets.keys.code.fingerprint import CodeBase
     from translations_assets.runners.work_folder import unpack
 
@@ -320,7 +321,7 @@ def _compare(project: Project, step: Step, earlier: Manifest | None) -> _Changed
         bundle = Path(folder) / "bundle.tar"
         project.store.place_blob(earlier.bundle, bundle)
         unpack(bundle, Path(folder) / "code", f"of {earlier.label}")
-        old = CodeBase(Path(folder) / "code", Accepted.read(*accepted_files(project.root)))
+        old = CodeBase(Path(folder) / "code", read_accepted(project.root))
         before = old.fingerprint(step.script)
         if before.digest != parts.code:
             raise _NothingToAcceptError(

@@ -62,10 +62,11 @@ class KeyMaker:
     @cached_property
     def _code(self) -> CodeBase:
         # imported only where the code is taken apart: what is remembered takes a hundredth of the time
-        from translations_assets.keys.code.accepted import Accepted, accepted_files
+        from translations_assets.keys.accepted_files import read_accepted
+        from translations_assets.keys.code.accepted import Accepted
         from translations_assets.keys.code.fingerprint import CodeBase
 
-        written = Accepted.read(*accepted_files(self.root)).changes
+        written = read_accepted(self.root).changes
         return CodeBase(self.root, Accepted([*written, *self._accepted]))
 
     def fingerprint(self, script: str) -> Fingerprint:

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from translations_assets.keys.code.accepted import accepted_files
+from translations_assets.keys.accepted_files import accepted_files
 from translations_assets.own_files import read_own, write_own
 from translations_assets.records.canonical import json_digest
 from translations_assets.whole_file import keep_newest

@@ -14,12 +14,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from translations_assets import settings
 from translations_assets.errors import CodeError
 from translations_assets.whole_file import write_whole
 
 FILE = "pipeline/accepted-changes.yml"  # next to the code that it speaks of: it is installed with it
-OWN_FILE = "accepted-changes.yml"  # of a project whose code is installed
 _HEADER = """\
 # Changes of code that do not change what it makes, by `translations cache accept`. One line a change;
 # a line that is deleted makes the steps concerned run again.
@@ -44,15 +42,6 @@ class Change:
     reason: str
 
 
-def accepted_files(root: Path) -> list[Path]:
-    """The files with the accepted changes of the code below a folder; a new change is added to the last one.
-
-    An installed wheel's own is another version's in the next wheel, so the project folder has one, too.
-    """
-    with_code = root / FILE
-    return [with_code, settings.project_folder() / OWN_FILE] if settings.is_installed(root) else [with_code]
-
-
 class Accepted:
     """The accepted changes of a repository. Raises CodeError when they contradict each other."""
 
@@ -73,10 +62,15 @@ class Accepted:
                 )
 
     @classmethod
-    def read(cls, *paths: Path) -> Accepted:
-        """The changes in files; none where there is no file. Raises CodeError for what is no such file."""
-        changes = [change for path in paths for change in _read(path)]
-        return cls(changes, " or ".join(map(str, paths)))
+    def read(cls, path: Path) -> Accepted:
+        """The changes in a file; none when there is no file. Raises CodeError for what is no such file."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return cls()
+        except (OSError, ValueError) as error:
+            raise CodeError(f"{path} cannot be read: {error}. {_MEND}") from error
+        return cls(_parse(text, path), str(path))
 
     def chain(self, digest: str) -> list[Change]:
         """The changes that lead from a hash back to the oldest that it counts as, the latest first."""
@@ -103,16 +97,6 @@ def add_changes(path: Path, changes: Iterable[Change]) -> None:
     text += "" if text.endswith("\n") else "\n"
     lines = "".join(f"- {json.dumps(asdict(change), ensure_ascii=False)}\n" for change in changes)
     write_whole(path, text + lines)
-
-
-def _read(path: Path) -> Iterable[Change]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError) as error:
-        raise CodeError(f"{path} cannot be read: {error}. {_MEND}") from error
-    return _parse(text, path)
 
 
 def _parse(text: str, path: Path) -> Iterator[Change]:
