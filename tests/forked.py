@@ -62,7 +62,6 @@ PROGRAMS = {
 _ROOT = Path(__file__).parents[1]
 _MOST_BYTES = 1 << 17  # of a request
 _starting = threading.Lock()  # for tests that run commands in threads
-_started: list[subprocess.Popen[bytes]] = []
 
 
 def run(
@@ -132,9 +131,10 @@ def _start(program: str, folder: Path) -> None:
             stdin=alive,
             stdout=subprocess.PIPE,
         )
-    _started.append(server)  # one that nothing refers to is waited for
     assert server.stdout is not None
-    assert server.stdout.readline() == b"ready\n"
+    with server.stdout as said:
+        assert said.readline() == b"ready\n"
+    server.returncode = 0  # nobody waits for its end
     (folder / "address").write_text(address)
 
 
