@@ -97,9 +97,11 @@ def api_server() -> Path:
 def other_python() -> Path:
     """The interpreter of the other Python that the project supports; uv fetches it where there is none."""
     program = shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
+    of_pyenv = sorted(Path.home().glob(f".pyenv/versions/{OTHER_PYTHON}.*/bin/python"))  # uv looks for none
+    python = str(of_pyenv[-1]) if of_pyenv else OTHER_PYTHON
 
     def make(folder: Path) -> None:
-        _run([program, "venv", "-q", "--python", OTHER_PYTHON, str(folder / "venv")])
+        _run([program, "venv", "-q", "--python", python, str(folder / "venv")])
 
     return kept("python", OTHER_PYTHON.encode(), make) / "venv" / "bin" / "python"
 
@@ -113,8 +115,8 @@ ENVIRONMENTS: Mapping[str, Callable[[], Path]] = {
     "OPUSCLEANER_PYTHON": opuscleaner,
     "OTHER_PYTHON": other_python,
 }
-# Needs Debian's mirror with sources, which not every machine of CI reaches: see tests/allowed_skips.py
-OPTIONAL = {"api_server"}
+# Not every machine reaches Debian's mirror with sources, or the server of Pythons: see tests/allowed_skips.py
+OPTIONAL = {"api_server", "other_python"}
 
 
 def kept(name: str, made_from: bytes, make: Callable[[Path], object]) -> Path:
