@@ -120,7 +120,7 @@ BAD = [
     bad("cache pin deadbeef", FAILED, "no run deadbeef", "translations status"),
     bad("cache unpin deadbeef", FAILED, "no pinned run deadbeef", "translations cache pins"),
     bad("cache accept PAIR train-vocab-en-eo", USAGE, "Missing option '--reason'"),
-    bad("cache accept PAIR x:y --reason z", FAILED, "No step of this config reaches x:y"),
+    bad("cache accept PAIR x:y --reason z", FAILED, "No step is called 'x:y'"),
     bad("registry build --output configs", FAILED, "holds something else", "another folder"),
     bad("registry build --output configs/en-eo.tiny.yml", USAGE, "is a file"),
 ]

@@ -120,7 +120,7 @@ def test_of_installed_code_the_project_keeps_the_changes(
     monkeypatch.chdir(project)
     edit_level(repository, "+ 0")
     changed = to_run(command)
-    said = command("cache", "accept", PARTITION, CORPUS, *WHY, "--yes")
+    said = command("cache", "accept", PARTITION, *WHY, "--yes")
     assert said.code == 0, said.err
     assert f"Written to {project / OWN_FILE}; commit it." in said.out
     assert not (repository / FILE).exists()

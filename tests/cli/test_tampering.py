@@ -290,7 +290,7 @@ def test_damaged_accepted_changes_are_named(
     ]
     commands = (("plan", PARTITION), ("status", PARTITION), ("checks", PARTITION), ("plan", "--all"))
     monkeypatch.setattr("translations_assets.project.KeyMaker", KeyMaker)
-    monkeypatch.setattr("translations_assets.keys.code.accepted.FILE", str(path))
+    monkeypatch.setattr("translations_assets.keys.accepted_files.FILE", str(path))
     for number, text in enumerate([*wrong, *WRONG_CHANGES]):
         path.write_text(text)
         said = command(*commands[number % len(commands)])
