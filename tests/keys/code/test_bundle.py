@@ -6,8 +6,11 @@ import io
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
+from inspect import Parameter, signature
 from pathlib import Path
 from textwrap import dedent
+from typing import cast
 
 import pytest
 
@@ -76,19 +79,19 @@ def test_hints_that_do_not_count_are_replaced(package: Package) -> None:
         "from dataclasses import dataclass",
         "from functools import lru_cache",
         "from pipeline.demo.types import Small",
-        "LIMIT: (0) = 1",
-        "def main(a: (0), b: (  # one",
-        "(0)) = LIMIT, *c: (0), d: (0), **e: (0)) -> (",
-        "(0)  # two",
+        "LIMIT: 0 = 1",
+        "def main(a, b \\",
+        "= LIMIT, *c, d, **e) -> (",
+        "0  # two",
         "):",
-        "def inner(f: (0)) -> (0): return f",
+        "def inner(f) -> 0: return f",
         'return Box(inner), small, "x -> y: z"',
         "@dataclass",
         "class Box:",
         "size: Small",
-        "def get(self, n: (0)) -> (0): ...",
+        "def get(self, n) -> 0: ...",
         "@lru_cache",
-        "def small(a: (0)) -> (0): return a",
+        "def small(a) -> 0: return a",
     ]
     assert bundle["pipeline/demo/types.py"] == "\nclass Small: pass\n"
     compile(bundle["pipeline/demo/script.py"], "script.py", "exec")
@@ -231,3 +234,20 @@ def test_imports_are_those_of_reached_code(package: Package) -> None:
     assert fingerprint.imports == {"numpy", "zstandard"}
     whole = package.fingerprint({"demo.script": f"import nobody_knows_this\n{text}{GUARD}"})
     assert whole.imports == {"numpy", "zstandard", "yaml", "matplotlib", "nobody_knows_this"}
+
+
+def test_parameters_have_no_hints_by_which_a_library_converts(package: Package) -> None:
+    """OpusTrainer converts what a modifier is given by the hints of its parameters."""
+    text = (
+        "class Big: pass\n"
+        "def main(one: Big, two: Big[\n    1,  # first\n    2,\n] = 3, *rest: (  # more\n"
+        "    Big), last: Big = 4): pass\n"
+    )
+    source = package.bundle(text)["pipeline/demo/script.py"]
+    names = {"__name__": "script"}
+    exec(compile(source, "script.py", "exec"), names)
+    main = cast(Callable[..., object], names["main"])
+    parameters = signature(main).parameters.values()
+    assert [parameter.name for parameter in parameters] == ["one", "two", "rest", "last"]
+    assert {parameter.annotation for parameter in parameters} == {Parameter.empty}
+    assert source.count("\n") == (text + GUARD).count("\n")

@@ -1,7 +1,8 @@
 """The source text of what a script reaches, enough to run it and nothing more.
 
 What is not reached is blanked, so that a function that the fingerprint overlooked cannot be called. Lines
-keep their numbers. Type hints that the normal form leaves out are replaced: they may name what is blanked.
+keep their numbers. Type hints that the normal form leaves out are taken from parameters, as libraries convert
+values by them, and replaced elsewhere: they may name what is blanked.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import accumulate
 
 from translations_assets.keys.code.modules import Module, Modules, encoding_of
 from translations_assets.keys.code.reach import Reach
-from translations_assets.keys.code.syntax import FUNCTIONS, hints, is_idle
+from translations_assets.keys.code.syntax import FUNCTIONS, is_idle
 
 
 def slice_modules(modules: Modules, reach: Reach) -> dict[str, str]:
@@ -36,8 +37,8 @@ def _slice(module: Module, reach: Reach) -> str:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             _slice_import(text, statement, module, reach)
         elif statement in reached:
-            for hint in _hints(statement):
-                text.replace(hint, "0")
+            for hinted in _hinted(statement):
+                text.replace(hinted, hinted.arg if isinstance(hinted, ast.arg) else "0")
         elif not is_idle(statement):
             text.replace(statement, "")
     return text.edited()
@@ -53,13 +54,15 @@ def _slice_import(text: _Text, statement: ast.Import | ast.ImportFrom, module: M
         text.replace(statement, ast.unparse(shorter) if kept else "")
 
 
-def _hints(unit: ast.stmt) -> Iterator[ast.expr]:
-    """The type hints of functions, and of a variable at the top level."""
+def _hinted(unit: ast.stmt) -> Iterator[ast.expr | ast.arg]:
+    """The parameters of functions that have hints, the hints of results, and that of a top-level variable."""
     if isinstance(unit, ast.AnnAssign):
         yield unit.annotation
     for node in ast.walk(unit):
-        if isinstance(node, FUNCTIONS):
-            yield from hints(node)
+        if isinstance(node, ast.arg) and node.annotation:
+            yield node
+        elif isinstance(node, FUNCTIONS) and node.returns:
+            yield node.returns
 
 
 class _Text:
@@ -80,7 +83,7 @@ class _Text:
             position = end
         return b"".join((*parts, self._source[position:])).decode("utf-8")
 
-    def replace(self, node: ast.stmt | ast.expr, text: str) -> None:
+    def replace(self, node: ast.stmt | ast.expr | ast.arg, text: str) -> None:
         """Put something else, or nothing, in the place of a statement or an expression, on as many lines."""
         start, end = self._span(node)
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])
@@ -89,14 +92,12 @@ class _Text:
         lines = self._source.count(b"\n", start, end)
         line_start = self._source.rfind(b"\n", 0, start) + 1
         shares_line = self._source[line_start:start].strip() or self._source[end:].lstrip(b" \t")[:1] == b";"
-        if isinstance(node, ast.expr):
-            self._edits.append((start, end, b"(" + text.encode() + b"\n" * lines + b")"))
-        elif shares_line:
+        if shares_line:
             self._edits.append((start, end, (text or "0").encode() + b" \\\n" * lines))
         else:
             self._edits.append((start, end, text.encode() + b"\n" * lines))
 
-    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
+    def _span(self, node: ast.stmt | ast.expr | ast.arg) -> tuple[int, int]:
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self._lines[node.lineno - 1] + node.col_offset, self._lines[end_line - 1] + end_column
 
