@@ -20,7 +20,7 @@ SCORES = "scores.json"  # further metrics of an evaluation
 NUMBERS = "numbers.json"  # for gates
 
 Outputs: TypeAlias = Mapping[str, Blob]
-Numbers: TypeAlias = "dict[str, Any]"
+Numbers: TypeAlias = dict[str, Any]
 Value = TypeVar("Value")
 # Store, a result's files, the step's label → what the step tells; None where it leaves no such file
 Reader: TypeAlias = Callable[[Reading, Outputs, str], Value | None]
