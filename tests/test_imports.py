@@ -14,10 +14,9 @@ ROOT = Path(__file__).parents[1]
 FOR_OTHERS = {
     ("translations_assets.cli.runs_many", "translations_assets.cli.main"): "a process for each pair",
     ("translations_assets.defs.jobs", "translations_assets.cli.main"): "a process",
-    ("translations_assets.defs.runs", "translations_assets.definitions"): "Dagster's code location",
     ("translations_assets.runners.local", "translations_assets.runners.worker"): "a process",
     ("translations_assets.runners.pod.bundle", "translations_assets.runners.pod.main"): "a pod's process",
-    ("translations_assets.settings", "translations_assets.definitions"): "looked for in pyproject.toml",
+    ("translations_assets.settings", "translations_assets.definitions"): "Dagster's code location",
     ("translations_assets.store.medium", "translations_assets.store"): "a logger",
     ("translations_assets.ui.__main__", "translations_assets.ui.web_server"): "a process",
 }

@@ -77,9 +77,9 @@ def _importers(root: Path) -> Mapping[str, set[str]]:
 @cache
 def _commands(root: Path) -> Mapping[str, str]:
     """Command → the file that has it."""
-    lists = (path.read_text(encoding="utf-8") for path in (root / _COMMANDS).glob("commands.py"))
-    entries = (entry for text in lists for entry in _ENTRY.findall(text))
-    return {function: f"{_COMMANDS}/{module}.py" for module, function in entries}
+    path = root / _COMMANDS / "commands.py"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return {function: f"{_COMMANDS}/{module}.py" for module, function in _ENTRY.findall(text)}
 
 
 def _named(node: ast.AST, strings: bool) -> list[str]:

@@ -196,9 +196,8 @@ def _documents(session: Session, gate: Gate) -> Documents[object]:
     for stage in gate.reads:
         steps = session.graph.stages[stage]
         session.results.need(steps)
-        found[stage] = {}
+        found[stage], read = {}, _reader_of(session, stage) or gate.reader
         for step in steps:
-            read = _reader_of(session, stage) or gate.reader
             told = read(session.store, session.results.result_of(step).outputs, step.label)
             if told is not None:  # a model that was fetched tells nothing
                 found[stage][step.label] = told

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from translations_assets.keys.code.accepted import Change
     from translations_assets.project import Project
     from translations_assets.records.manifest import Manifest
+    from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Reading
     from translations_assets.running.session import Session
     from translations_assets.store.durable import DurableStore
@@ -188,9 +189,10 @@ def accept(
         raise TranslationsError("--reason is empty: say why the change is harmless.")
     project, session = this_project(), common.reading_session(partition)
     steps = [common.find_step(session.graph, partition, label) for label in labels or ()]
-    found = _changed_scripts(project, session, steps)
+    plan = session.plan(session.graph.steps)
+    found = _changed_scripts(project, session, plan, steps)
     changes = [Change(one.script, one.earlier, one.digest, reason.strip()) for one in found]
-    cached = _then_cached(project, session, changes)
+    cached = _then_cached(project, session, plan, changes)
     few = ", ".join(cached[:3]) + (f" and {len(cached) - 3} more" if len(cached) > 3 else "")
     if not json:
         _print_changes(found)
@@ -280,16 +282,17 @@ class _ChangedScript:
     digest: str
 
 
-def _changed_scripts(project: Project, session: Session, steps: Sequence[Step]) -> list[_ChangedScript]:
+def _changed_scripts(
+    project: Project, session: Session, plan: Plan, steps: Sequence[Step]
+) -> list[_ChangedScript]:
     """The steps' scripts, or those of all steps that are not cached, where other code made an artifact."""
     from translations_assets.why.explain import known_parts
 
     explainer = project.explainer(session.config, project.history(session.partition))
-    plan = session.plan(session.graph.steps)
-    found: dict[str, _ChangedScript] = {}
+    made, found = plan.results(), dict[str, _ChangedScript]()
     for step in steps or [planned.step for planned in plan.steps if planned.status in ("run", "maybe")]:
         if step.script not in found:
-            earlier = explainer.explain(step, known_parts(project.keys, step, plan.results())).earlier
+            earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
             try:
                 found[step.script] = _compare(project, step, earlier)
             except _NothingToAcceptError:
@@ -332,12 +335,12 @@ def _compare(project: Project, step: Step, earlier: Manifest | None) -> _Changed
         return _ChangedScript(step.script, earlier.label, changes, before.own, now.digest)
 
 
-def _then_cached(project: Project, session: Session, changes: Sequence[Change]) -> list[str]:
+def _then_cached(project: Project, session: Session, plan: Plan, changes: Sequence[Change]) -> list[str]:
     """The labels of the steps that are cached with some changes accepted, and not without."""
     from translations_assets.keys.key import KeyMaker
 
     keys = KeyMaker(project.root, project.files, accepted=changes)
-    plans = session.plan(session.graph.steps), replace(session, keys=keys).plan(session.graph.steps)
+    plans = plan, replace(session, keys=keys).plan(session.graph.steps)
     before, after = ({one.step.label for one in plan.steps if one.status == "cached"} for plan in plans)
     return [step.label for step in session.graph.steps if step.label in after - before]
 

@@ -23,6 +23,7 @@ from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, 
 from dagster._core.storage.tags import RETRY_NUMBER_TAG
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
+from translations_assets import settings
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.metadata import tell_notes
 from translations_assets.defs.recipes import observe_recipes
@@ -39,7 +40,6 @@ from translations_assets.stages import ASSETS, last_asset
 
 WHY_TAG = "translations/why"
 LOCATION = "translations-assets"  # as workspace.yaml and a deployment's code server name the code location
-_DEFINITIONS = "translations_assets.definitions"
 MOST_OF_WHY = 200  # characters
 KINDS = {str: str, bool: bool, float: float, dict: dg.Permissive()}  # type: ignore[no-untyped-call]
 CONFIG = {
@@ -156,7 +156,7 @@ def run_here(
     execute it again. `parent` is the id of the run that this one repeats.
     """
     repeated = instance.get_run_by_id(parent) if parent else None
-    definitions = ReconstructableRepository.for_module(_DEFINITIONS, "defs")
+    definitions = ReconstructableRepository.for_module(settings.DEFINITIONS, "defs")
     chosen = definitions.get_reconstructable_job(job).get_subset(asset_selection=frozenset(selection))
     run = instance.create_run_for_job(
         job_def=chosen.get_definition(),
@@ -178,6 +178,6 @@ def run_here(
 
 def _named(definitions: ReconstructableRepository) -> RemoteRepositoryOrigin:
     """The repository as a web server with the project's workspace.yaml names it."""
-    module = LoadableTargetOrigin(module_name=_DEFINITIONS)
+    module = LoadableTargetOrigin(module_name=settings.DEFINITIONS)
     location = ManagedGrpcPythonEnvCodeLocationOrigin(module, LOCATION)
     return RemoteRepositoryOrigin(location, definitions.get_definition().name)

@@ -218,7 +218,7 @@ class _PairReader:
             spent=sum(self._spent(record, manifests), Cost()).values,
             recipes={label: _recipe(one.provenance.parts) for label, one in manifests.items()},
         )
-        scores = self._rows.row(record).scores
+        scores = self._rows.row(record, manifests).scores
         model = shown_model(dict.fromkeys(score.model for score in scores))
         if not model:
             return made

@@ -132,7 +132,7 @@ class StoreReader:
         models: dict[object, list[RunRow]] = {}
         for run in self._store.runs():
             record = self._store.read_run(run)
-            if record and (row := self.row(record)).scores:
+            if record and (row := self.row(record, self.manifests(record))).scores:
                 models.setdefault(row.contents or row.run, []).append(row)
         finished = {model: [row for row in rows if not row.record.failed] for model, rows in models.items()}
         own = {row.run: model for model, rows in finished.items() for row in rows}
@@ -161,9 +161,9 @@ class StoreReader:
             for contents in _parameters(exported):
                 yield from self._published.get(contents, ())
 
-    def row(self, record: RunRecord) -> RunRow:
-        """A run, whatever it has evaluated."""
-        manifests = [*self.manifests(record).values()]
+    def row(self, record: RunRecord, results: Mapping[str, Manifest]) -> RunRow:
+        """A run, whatever it has evaluated, given the `manifests` of its results."""
+        manifests = [*results.values()]
         evaluations = [
             (manifest, found)
             for manifest in manifests

@@ -164,12 +164,19 @@ class RunResults:
         """Append a ref for a stage whose steps all have results, unless its newest ref says the same."""
         when_reachable(lambda: self._publish(stage), RUN_SECONDS, self._ended.wait, _log.warning)
 
-    def end(self) -> list[tuple[str, int]]:
+    @property
+    def has_ended(self) -> bool:
+        """True if the run has ended."""
+        return self._ended.is_set()
+
+    def end(self) -> list[tuple[str, int]] | None:
         """Note that the run has ended: refs wait for a store no longer. The key and generation of every
-        result that was made or found.
+        result that was made or found; None when it had ended before.
         """
-        self._ended.set()
         with self._lock:
+            if self._ended.is_set():
+                return None
+            self._ended.set()
             return [(result.key, result.generation) for result in self._results.values()]
 
     def _publish(self, stage: str) -> None:

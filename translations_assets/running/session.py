@@ -51,7 +51,7 @@ class Session(RunRequest):
     clock: Clock = field(default=CLOCK, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._started, self._ended = self.clock.time(), False
+        self._started = self.clock.time()
         self.results = RunResults(self, self.store, self.keys, self.clock)
         self.progress = RunProgress(self.clock)
         self.record = RecordWriter(self.run, self.store, self._record_now, self.clock)
@@ -90,10 +90,9 @@ class Session(RunRequest):
 
     def end(self) -> None:
         """Write down that the run has ended; a store that cannot be reached then costs no finished run."""
-        if self._ended:
-            return
-        self._ended = True
         results = self.results.end()
+        if results is None:
+            return
         self.record.stop()
         try:
             self.record.write()
@@ -117,7 +116,7 @@ class Session(RunRequest):
             repeats=next(iter(self.continues), ""),
             started=self._started,
             heartbeat=self.clock.time(),
-            ended=self.clock.time() if self._ended else None,
+            ended=self.clock.time() if self.results.has_ended else None,
             expected=self.expected,
             spent=round(self.budget.until(self.clock.monotonic()), 6) if self.budget else 0.0,
             steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
