@@ -136,7 +136,7 @@ $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $
 	@echo "Installing the locked dependencies (Marian alone has 600 MB) …" >&2
 	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/main.lock
 	@$(INSTALL) --no-deps -e .
-	@$(BIN)/python -m translations_assets.dagster_home
+	@$(BIN)/python -m translations_assets.instance.home
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.main

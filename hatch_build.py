@@ -75,7 +75,7 @@ class Repository(BuildHookInterface):
 def _origin(root: Path) -> dict[str, str]:
     """The commit and the web page of the repository, as an image has them."""
     sys.path.insert(0, str(root))
-    from translations_assets.revision import revision, web_address
+    from translations_assets.common.revision import revision, web_address
 
     found = {"revision": revision(root), "repository": web_address(root)}
     return {name: text for name, text in found.items() if text}

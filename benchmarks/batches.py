@@ -35,7 +35,7 @@ from pipeline.train.batches import Batches, count_pieces, plan_batch, simulate
 from pipeline.train.settings import expand, merge
 from pipeline.train.vocab import learn
 from pipeline.train.workspace import Need, Numbers, estimate
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 from translations_assets.stages.training import BACKWARDS_LENGTH, STUDENT_LENGTH, TEACHER_LENGTH
 
 CONFIGS = repository_root() / "pipeline" / "train" / "configs"

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.timing import BIN, processor_seconds, report, seconds
-from translations_assets.settings import repository_root, state_folder
+from translations_assets.common.settings import repository_root, state_folder
 
 PARTITION = "en-eo.demo"
 RUNS = 5

@@ -11,7 +11,7 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 PACKAGE = "translations_assets"
 _NOT_CODE = {

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks.timing import BIN
 from benchmarks.timing import seconds as seconds_of
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 PARTITION = "en-eo.demo"
 RUNS = 11

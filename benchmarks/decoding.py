@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.demo import download
 from benchmarks.timing import seconds
 from pipeline.common.lines import read_lines, write_lines
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 CONFIG = "pipeline/translate/configs/teacher.yml"
 CUDA = "requirements/cuda.lock"

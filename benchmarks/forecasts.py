@@ -23,8 +23,8 @@ from pathlib import Path
 from benchmarks.timing import BIN
 from pipeline.common.lines import write_lines
 from pipeline.data.demo_grammar import sentence
-from translations_assets.own_corpus import TRIAL_GATES
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
+from translations_assets.configs.own_corpus import TRIAL_GATES
 
 PAIRS = {"small": 5_000, "middle": 10_000, "large": 30_000}
 UPDATES = 200

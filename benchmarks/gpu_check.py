@@ -35,8 +35,8 @@ from typing import Any
 
 from benchmarks.gpu_text import LANGUAGES, Text, generate
 from pipeline.common.lines import read_lines
+from translations_assets.common.settings import repository_root
 from translations_assets.runners.machine import GpuMonitor, cpu_count, find_gpus, workspace
-from translations_assets.settings import repository_root
 
 ROOT = repository_root()
 TRAIN = ROOT / "pipeline" / "train" / "configs"

@@ -14,11 +14,11 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from translations_assets.common.settings import repository_root
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.code.link import hash_of
 from translations_assets.keys.code.modules import Module, Modules
 from translations_assets.keys.code.reach import normal_form
-from translations_assets.settings import repository_root
 
 
 def main() -> None:

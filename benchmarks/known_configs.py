@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.many_configs import copies
+from translations_assets.common.settings import repository_root
 from translations_assets.project import Project
-from translations_assets.settings import repository_root
 
 ROUNDS = 5
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from benchmarks.timing import BIN, seconds
 from tests.defs.runner import MadeUpRunner
 from tests.ui.test_web_server import GUARDED, serving
+from translations_assets.common.settings import repository_root
 from translations_assets.config.load import load_config
-from translations_assets.server import PAIRS
-from translations_assets.settings import repository_root
+from translations_assets.instance.server import PAIRS
 
 SCRIPT, OLD, NEW = "pipeline/train/vocab.py", "THREADS = 16", "THREADS = 15"
 
@@ -71,8 +71,8 @@ def ticks(place: Path) -> None:
     """Tick the sensor: at first, without a change, after a change of one config, and of one script."""
     import dagster as dg
 
-    from translations_assets.dagster_home import prepare
     from translations_assets.defs import recipes
+    from translations_assets.instance.home import prepare
 
     for name in ("pipeline", "requirements"):
         shutil.copytree(repository_root() / name, place / "code" / name)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.timing import BIN, seconds
-from translations_assets.settings import repository_root, state_folder
+from translations_assets.common.settings import repository_root, state_folder
 
 ASSET = "train_vocab"
 PARTITION = "en-eo.demo"

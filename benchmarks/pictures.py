@@ -23,7 +23,7 @@ from benchmarks.timing import BIN
 from tests.browsers import chromium, missing, playground, typed
 from tests.end_to_end.test_webserver import Server, serve
 from tests.end_to_end.tiny import Place
-from translations_assets.settings import repository_root, state_folder, store_url
+from translations_assets.common.settings import repository_root, state_folder, store_url
 
 FOLDER = repository_root() / "docs" / "images"
 DEMO = "en-eo.demo"

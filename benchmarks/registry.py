@@ -23,13 +23,13 @@ import zstandard
 from benchmarks.timing import BIN, report, seconds
 from tests.checks.numbers import NUMBERS, training
 from tests.defs.runner import METRICS, STATISTICS
+from translations_assets.common.settings import repository_root
 from translations_assets.config.load import parse_config
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.records.canonical import canonical_json
 from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 from translations_assets.records.run import RunRecord
-from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.local import LocalStore
 

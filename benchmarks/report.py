@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.timing import BIN, report, seconds
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 PARTITION = "en-eo.demo"
 RUNS = 5

@@ -35,8 +35,8 @@ from pipeline.train import training_pairs, vocab
 from pipeline.train.curriculum import read_curriculum
 from pipeline.train.curve import Point
 from pipeline.train.feed import Feed
+from translations_assets.common.settings import repository_root
 from translations_assets.config.languages import language
-from translations_assets.settings import repository_root
 from translations_assets.stages.languages import letters
 
 FILTERS = repository_root() / "pipeline" / "clean" / "filters"

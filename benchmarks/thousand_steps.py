@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.timing import BIN, report, seconds
+from translations_assets.common.settings import repository_root
 from translations_assets.config.load import load_config
 from translations_assets.graph.stage import build_graph
 from translations_assets.keys.key import KeyMaker
@@ -28,7 +29,6 @@ from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import Work
-from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.open import open_store
 

@@ -30,6 +30,7 @@ from benchmarks.thousand_steps import MadeUpRunner
 from benchmarks.timing import processor_seconds
 from tests.memory_store import MemoryObjects
 from tests.runners.scripts import COPY, job
+from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.config.load import parse_config
 from translations_assets.config.schema import TrainingConfig
@@ -43,7 +44,6 @@ from translations_assets.running.engine import Engine
 from translations_assets.running.explaining import Explain
 from translations_assets.running.job import Outcome
 from translations_assets.running.session import Session
-from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.why.explain import Explainer, candidates

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from translations_assets.settings import repository_root, state_folder
+from translations_assets.common.settings import repository_root, state_folder
 
 WORDS = ("train", "en-eo.demo", "--target", "train_vocab", "--yes")
 COUNTING = """

@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks.timing import BIN, report, seconds
 from tests.tracked import Curve, by_name, curve_of, in_tensorboard, in_wandb
+from translations_assets.common.settings import repository_root
 from translations_assets.project import this_project
 from translations_assets.results.files import read_metrics
 from translations_assets.results.known import known_results, read_each
 from translations_assets.results.training import Training
-from translations_assets.settings import repository_root
 
 PARTITION = "en-eo.demo"
 RUNS = 3

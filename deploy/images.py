@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from translations_assets.revision import revision, web_address
+from translations_assets.common.revision import revision, web_address
 from translations_assets.runners.kubernetes.image import BUILD_FILE, ENVIRONMENT_BUILD_FILE, worker_images
 
 ROOT = Path(__file__).resolve().parent.parent

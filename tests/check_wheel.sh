@@ -21,7 +21,7 @@ pip check
 translations --version
 translations init models
 cd models
-python -m translations_assets.dagster_home
+python -m translations_assets.instance.home
 dagster definitions validate
 translations plan en-eo.demo
 dagster asset materialize -m translations_assets.definitions --select dataset_devtest --partition en-eo.demo

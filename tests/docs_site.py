@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.session import once
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 
 def site() -> Path:

@@ -8,7 +8,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.bucket.transfer import digests_of_pieces

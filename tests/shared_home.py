@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from tests.session import new_folder
-from translations_assets import dagster_home
+from translations_assets.instance import home as dagster_home
 
 create_databases = dagster_home._create_databases
 

@@ -26,8 +26,8 @@ from sqlalchemy.exc import OperationalError
 
 from tests.patience import PATIENCE
 from translations_assets import dagster_storage
-from translations_assets.dagster_home import prepare
 from translations_assets.dagster_storage import MOST_OPEN, EventLogStorage, RunStorage
+from translations_assets.instance.home import prepare
 
 PLAIN = "telemetry: {enabled: false}\n"  # Dagster's own storage, at the same places
 OLD = "5771160a95ad"  # a revision of Dagster's tables before the newest

@@ -16,7 +16,7 @@ FOR_OTHERS = {
     ("translations_assets.defs.jobs", "translations_assets.cli.main"): "a process",
     ("translations_assets.runners.local", "translations_assets.runners.worker"): "a process",
     ("translations_assets.runners.pod.bundle", "translations_assets.runners.pod.main"): "a pod's process",
-    ("translations_assets.settings", "translations_assets.definitions"): "Dagster's code location",
+    ("translations_assets.common.settings", "translations_assets.definitions"): "Dagster's code location",
     ("translations_assets.store.medium", "translations_assets.store"): "a logger",
     ("translations_assets.ui.__main__", "translations_assets.ui.web_server"): "a process",
 }

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.config.texts import SMALL
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import allow_all_files
 from translations_assets.config.errors import ConfigError
-from translations_assets.errors import TranslationsError
 from translations_assets.project import Project
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.runners.local import LocalRunner
-from translations_assets.settings import allow_all_files
 
 CLUSTER = (
     "runner: kubernetes\nstore: gs://bucket/store\n"

@@ -15,8 +15,8 @@ from packaging.requirements import Requirement
 
 from tests.environments import OTHER_PYTHON
 from tests.wheel import Installed, install_wheel
+from translations_assets.common.settings import repository_root
 from translations_assets.keys.key import KeyMaker
-from translations_assets.settings import repository_root
 
 pytestmark = pytest.mark.slow
 ROOT = repository_root()
@@ -25,7 +25,7 @@ SCRIPT = "pipeline.train.train"
 CODE = f"""
 import hashlib, json
 from translations_assets.keys.key import KeyMaker
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 keys = KeyMaker(repository_root())
 bundle = hashlib.sha256(keys.bundle("{SCRIPT}")).hexdigest()
 print(json.dumps([str(repository_root()), bundle, dict(keys.libraries("{SCRIPT}"))]))
@@ -134,7 +134,7 @@ def test_init_makes_a_project_in_which_all_commands_work(empty: Installed) -> No
 def test_dagster_materializes_the_demos_first_stages_in_a_project(empty: Installed) -> None:
     empty.run("translations", "init", "models")
     project = Installed(empty.programs, empty.folder / "models")
-    project.run("python", "-m", "translations_assets.dagster_home")
+    project.run("python", "-m", "translations_assets.instance.home")
     dagster = ("python", "-m", "dagster", "asset", "materialize", "-m", "translations_assets.definitions")
     project.run("dagster", "definitions", "validate")
     project.run(*dagster, "--select", "dataset_devtest", "--partition", DEMO)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from translations_assets.background import Clock, Join
+from translations_assets.common.background import Clock, Join
 
 
 class VirtualClock(Clock):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 OWN = ("TRANSLATIONS_", "DAGSTER_", "PYTHON", "VIRTUAL_ENV")  # variables that would lead to the checkout
 

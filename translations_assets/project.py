@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from translations_assets import settings
+from translations_assets.common import settings
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.extras import require_cluster
 from translations_assets.config.errors import ConfigError
-from translations_assets.errors import TranslationsError
-from translations_assets.extras import require_cluster
+from translations_assets.configs.training_configs import ReadConfig, TrainingConfigs, graph_of
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
@@ -25,7 +26,6 @@ from translations_assets.records.run import RunOptions
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session, repeated_stages
-from translations_assets.training_configs import ReadConfig, TrainingConfigs, graph_of
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Project:
     @cached_property
     def engine(self) -> Engine:
         """The engine over the store and the runner."""
-        from translations_assets.revision import revision
+        from translations_assets.common.revision import revision
         from translations_assets.running.engine import Engine
 
         return Engine(self.store, self.runner, revision(self.root), self._reasons)

@@ -24,8 +24,8 @@ from benchmarks.scale.pair import PAIRS
 from benchmarks.scale.rates import BEFORE, NOW
 from benchmarks.scale.real import run
 from benchmarks.scale.simulation import Production, simulate, with_gpus
+from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Deployment, load_deployment
-from translations_assets.settings import repository_root
 
 EXAMPLE = repository_root() / "deploy" / "deployment.example.yml"
 GPUS = (4, 8)

@@ -24,8 +24,8 @@ from benchmarks.scale.rates import MODELS
 from benchmarks.scale.text import Text, write_sides
 from benchmarks.timing import BIN
 from translations_assets.config.load import load_config
+from translations_assets.configs.own_corpus import TRIAL_GATES
 from translations_assets.graph.stage import build_graph
-from translations_assets.own_corpus import TRIAL_GATES
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.protocols import Store
 from translations_assets.stages import STAGES

@@ -16,16 +16,16 @@ from benchmarks.scale.pair import Pair
 from benchmarks.scale.rates import Rates
 from tests.memory_store import MemoryObjects
 from tests.virtual_clock import VirtualClock
+from translations_assets.common.errors import StepFailed
+from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Costs, Deployment, Kubernetes, WorkerClassName
 from translations_assets.config.load import parse_config
-from translations_assets.errors import StepFailed
+from translations_assets.configs.part_sizes import parts_of
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
-from translations_assets.part_sizes import parts_of
 from translations_assets.running import engine, record_writer
 from translations_assets.running.session import Session
-from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.bucket.store import BucketStore
 

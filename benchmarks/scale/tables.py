@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.scale.simulation import Misfit, Production
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 PAGE = Path("docs/deployment.md")
 BEGIN, END = "<!-- benchmarks.scale: {} -->", "<!-- end -->"

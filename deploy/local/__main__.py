@@ -54,7 +54,7 @@ def deployment(folder: Path) -> Iterator[dict[str, str]]:
         }
         environment.pop("TRANSLATIONS_DEPLOYMENT", None)
         # Tables are made once, before several processes ask for them
-        prepare = [sys.executable, "-m", "translations_assets.dagster_home"]
+        prepare = [sys.executable, "-m", "translations_assets.instance.home"]
         subprocess.run(prepare, cwd=ROOT, env=environment, check=True)
         yield environment
 

@@ -14,9 +14,9 @@ from tests.stages.configs import FULL, graph
 from translations_assets.checks import models, text, vocabularies
 from translations_assets.checks.gates import GATES, Gate, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
+from translations_assets.common.errors import FailedStep, StepFailed, TranslationsError
 from translations_assets.config import gates
 from translations_assets.config.load import parse_config
-from translations_assets.errors import FailedStep, StepFailed, TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.results.scores import Comparison, Scores
 from translations_assets.results.statistics import Statistics

@@ -12,7 +12,7 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.keys.changes.states import shared_parsing
 from translations_assets.cli.main import main
-from translations_assets.errors import StepFailed
+from translations_assets.common.errors import StepFailed
 from translations_assets.project import Project, this_project
 from translations_assets.records.run import RunOptions
 from translations_assets.running.runner import Runner

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Command, make
 from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets import settings
+from translations_assets.common import settings
 from translations_assets.keys.accepted_files import OWN_FILE
 from translations_assets.keys.code.accepted import FILE
 from translations_assets.project import Project
@@ -25,7 +25,7 @@ def repository(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     root, without = tmp_path / "repository", shutil.ignore_patterns("__pycache__", Path(FILE).name)
     for folder in ("pipeline", "requirements"):
         shutil.copytree(ROOT / folder, root / folder, ignore=without)
-    monkeypatch.setattr("translations_assets.settings.repository_root", lambda: root)
+    monkeypatch.setattr("translations_assets.common.settings.repository_root", lambda: root)
     make("merge_corpus")
     return root
 
@@ -116,7 +116,7 @@ def test_of_installed_code_the_project_keeps_the_changes(
     project = tmp_path / "models"
     project.mkdir()
     (project / "pyproject.toml").write_text(f'[tool.dagster]\nmodule_name = "{settings.DEFINITIONS}"\n')
-    monkeypatch.setattr("translations_assets.settings.is_installed", lambda root: True)
+    monkeypatch.setattr("translations_assets.common.settings.is_installed", lambda root: True)
     monkeypatch.chdir(project)
     edit_level(repository, "+ 0")
     changed = to_run(command)

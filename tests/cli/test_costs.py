@@ -12,10 +12,10 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.common import forecast_of
+from translations_assets.common.settings import repository_root
 from translations_assets.project import this_project
 from translations_assets.records.cost import Cost
 from translations_assets.records.run import RunOptions
-from translations_assets.settings import repository_root
 
 COSTS = """
 costs: {currency: EUR, worker-classes: {large-cpu: {price: 2, watts: 150}}}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets import settings
+from translations_assets.common import settings
 
 STUDENT = "train-student-en-eo"
 VOCAB = "train-vocab-en-eo"
@@ -24,7 +24,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "pipeline", root / "pipeline", ignore=ignored)
     shutil.copytree(ROOT / "requirements", root / "requirements", ignore=ignored)
-    monkeypatch.setattr("translations_assets.settings.repository_root", lambda: root)
+    monkeypatch.setattr("translations_assets.common.settings.repository_root", lambda: root)
     return root
 
 

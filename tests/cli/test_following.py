@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from translations_assets.cli import runs_server
-from translations_assets.errors import TranslationsError
-from translations_assets.server import RunState, ServerUnreachable
+from translations_assets.common.errors import TranslationsError
+from translations_assets.instance.server import RunState, ServerUnreachable
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Said
 from tests.cli.shapes import check_shape
-from tests.generate.conftest import Network, network
+from tests.configs.conftest import Network, network
 from translations_assets.cli.main import main
 
 __all__ = ["network"]
@@ -97,7 +97,7 @@ def test_what_could_not_be_learnt_is_told(call: Callable[..., Said], network: Ne
 def test_mistakes_are_told_before_any_search(
     call: Callable[..., Said], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr("translations_assets.generate.search", None)
+    monkeypatch.setattr("translations_assets.configs.generate.search", None)
     said = call("config", "generate", *words)
     assert said.code == 1
     assert message in said.err

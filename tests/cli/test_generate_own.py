@@ -11,10 +11,10 @@ import yaml
 from tests.cli.conftest import Said
 from tests.cli.shapes import check_shape
 from tests.cli.test_generate import call
-from tests.generate.conftest import network
+from tests.configs.conftest import network
 from translations_assets.config.load import load_config
-from translations_assets.generate import pair_of
-from translations_assets.own_corpus import LARGE, MEDIUM, Split, write
+from translations_assets.configs.generate import pair_of
+from translations_assets.configs.own_corpus import LARGE, MEDIUM, Split, write
 
 __all__ = ["call", "network"]
 
@@ -28,7 +28,7 @@ def files(call: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files in the current folder; a search would fail."""
     for lang, word in (("en", "Sentence"), ("lt", "Sakinys")):
         Path(f"a.{lang}").write_text("".join(f"{word} {n} of the corpus.\n" for n in range(1200)))
-    monkeypatch.setattr("translations_assets.generate.search", None)
+    monkeypatch.setattr("translations_assets.configs.generate.search", None)
 
 
 def test_two_files_become_a_config_that_is_right_at_once(call: Callable[..., Said]) -> None:

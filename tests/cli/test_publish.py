@@ -11,7 +11,7 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.gcs_server import BUCKET, serve
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.project import Project
 from translations_assets.publish.destination import FolderDestination
 

@@ -18,8 +18,8 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli import logs, runs_train
-from translations_assets.dagster_home import prepare
-from translations_assets.process_id import PROCESS_TAG, this_process
+from translations_assets.instance.home import prepare
+from translations_assets.instance.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
 from translations_assets.running.reading import is_read
@@ -68,7 +68,7 @@ def dagster_messages(place: Place, run: str) -> str:
 
 def ended_process(run: str) -> str:
     """The name of a process that has ended."""
-    code = f"from translations_assets.process_id import this_process; print(this_process('{run}'))"
+    code = f"from translations_assets.instance.process_id import this_process; print(this_process('{run}'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.runs_many import named
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.project import Project, this_project
 
 OTHER, BROKEN = "en-eo.other", "en-eo.worse"

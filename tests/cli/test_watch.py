@@ -13,7 +13,7 @@ from tests.cli.test_runs import FIRST, SECOND, dagster_run
 from tests.end_to_end.tiny import BIN, PARTITION, Place
 from tests.terminal import ROWS, Terminal
 from translations_assets.cli import exits, watch
-from translations_assets.process_id import PROCESS_TAG, this_process
+from translations_assets.instance.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
 

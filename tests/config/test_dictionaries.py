@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from translations_assets.common.settings import repository_root
 from translations_assets.config.dictionaries import DICTIONARIES, check_dictionaries
 from translations_assets.config.errors import ConfigError
+from translations_assets.configs.training_configs import TrainingConfigs
 from translations_assets.keys.local_files import FileDigests
-from translations_assets.settings import repository_root
-from translations_assets.training_configs import TrainingConfigs
 
 
 def config(src: str, trg: str) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import pytest
 
 from corpora.debian import DESCRIPTIONS, SECTIONS
 from pipeline.common.lines import write_lines
+from translations_assets.configs.training_configs import graph_of
 from translations_assets.graph.graph import Graph
 from translations_assets.project import Project
-from translations_assets.training_configs import graph_of
 
 CONFIGS = sorted(Path(__file__).parents[2].joinpath("corpora").glob("*.yml"))
 PAIRS = (*SECTIONS, DESCRIPTIONS, "apps", "dev", "test", "libreoffice-test")

@@ -9,7 +9,7 @@ from tests.memory_store import MemoryStore
 from translations_assets.definitions import defs
 from translations_assets.defs.assets import _data_version
 from translations_assets.defs.shared import TRAINING_CONFIGS
-from translations_assets.server import REPORT, WANDB
+from translations_assets.instance.server import REPORT, WANDB
 from translations_assets.stages import ASSETS
 
 GRAPH = defs.get_repository_def().asset_graph

@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 
 from tests.golden import CONFIGS, graph_of
+from translations_assets.common.revision import web_address
 from translations_assets.config.deployment import parse_deployment
 from translations_assets.defs import description
 from translations_assets.defs.assets import make_asset
 from translations_assets.defs.shared import PROJECT
-from translations_assets.revision import web_address
 from translations_assets.stages import ASSETS, STAGES
 from translations_assets.stages.facts import WORKER_CLASSES, largest_machine, scripts_of
 

@@ -29,9 +29,9 @@ from dagster import (
 
 from tests.defs import executor_assets
 from tests.patience import PATIENCE
-from translations_assets.dagster_home import prepare
+from translations_assets.common.settings import repository_root
 from translations_assets.defs import executor
-from translations_assets.settings import repository_root
+from translations_assets.instance.home import prepare
 
 MODULE = "tests.defs.executor_assets"
 

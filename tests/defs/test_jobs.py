@@ -7,7 +7,7 @@ from translations_assets.definitions import defs
 from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
-from translations_assets.server import WANDB
+from translations_assets.instance.server import WANDB
 from translations_assets.stages import ASSETS
 
 UPSTREAM = {name: set(ASSETS[name].upstream) for name in stage_order(ASSETS)}

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from tests.defs.test_recipes import made_up_place
 from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.instance.server import REPORT, WANDB
 from translations_assets.project import Project
-from translations_assets.server import REPORT, WANDB
 from translations_assets.ui import reports
 
 pytestmark = pytest.mark.slow

@@ -21,18 +21,18 @@ from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, make_place
 from tests.http_server import http_server
 from translations_assets.cli.common import overrides_of
+from translations_assets.common.errors import FailedStep, StepFailed, StoreError
 from translations_assets.config.errors import ConfigError
 from translations_assets.definitions import defs
 from translations_assets.defs import notices
 from translations_assets.defs.endings import ToldDelay, ToldFailure, failure_of
 from translations_assets.defs.webhook import Webhook
-from translations_assets.errors import FailedStep, StepFailed, StoreError
+from translations_assets.instance.server import PARTITION_TAG
 from translations_assets.project import Project
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.runs import instance
 from translations_assets.runs.ended import EndedRun
 from translations_assets.runs.run import Run
-from translations_assets.server import PARTITION_TAG
 
 RUN = "12345678-0000-4000-8000-000000000000"
 SECRET = "a-secret-address"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.tiny import PARTITION, Place, make_place
+from translations_assets.common.errors import StoreError
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs import shared
-from translations_assets.errors import StoreError
 from translations_assets.project import Project
 
 

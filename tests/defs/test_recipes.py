@@ -12,7 +12,7 @@ import pytest
 from tests.end_to_end.damage import copy_of
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.session import once
-from translations_assets.dagster_home import prepare
+from translations_assets.configs.training_configs import TrainingConfigs
 from translations_assets.defs import recipes
 from translations_assets.defs.recipes import (
     CurrentKeys,
@@ -22,9 +22,9 @@ from translations_assets.defs.recipes import (
     recipe_tags,
     recipe_versions,
 )
+from translations_assets.instance.home import prepare
 from translations_assets.project import Project
 from translations_assets.stages import ASSETS
-from translations_assets.training_configs import TrainingConfigs
 
 OTHER = "en-eo.other"
 ROOT = Path(__file__).parents[2]

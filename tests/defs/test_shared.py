@@ -44,7 +44,7 @@ def test_a_store_in_a_bucket_is_reached_through_dagsters_client(tmp_path: Path) 
 LOADING = """
 import json, sys
 import dagster as dg
-from translations_assets import kept_configs
+from translations_assets.configs import stored as kept_configs
 kept_configs.ANSWER_SECONDS = float(sys.argv[1])
 from translations_assets.definitions import defs
 from translations_assets.defs.recipes import recipes_sensor

@@ -12,7 +12,7 @@ import pytest
 from dagster._grpc.utils import default_sensor_grpc_timeout
 
 from tests.http_server import http_server
-from translations_assets.background import CLOCK, Clock
+from translations_assets.common.background import CLOCK, Clock
 from translations_assets.defs import webhook
 from translations_assets.defs.webhook import MessageRefused, Undelivered, Webhook
 

@@ -13,7 +13,7 @@ import pytest
 
 from deploy.images import ORCHESTRATOR, helm_flags, images
 from tests.deploy.files import DEPLOY, ROOT, values
-from translations_assets.revision import commit, revision, web_address
+from translations_assets.common.revision import commit, revision, web_address
 from translations_assets.runners.kubernetes.image import BUILD_FILE, ENVIRONMENT_BUILD_FILE, worker_images
 
 WORKER = DEPLOY / "worker.Dockerfile"

@@ -22,8 +22,8 @@ from deploy.local.processes import LocalError
 from tests.deploy.files import ROOT
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.patience import PATIENCE
+from translations_assets.instance.server import ENDED, Server, ServerUnreachable
 from translations_assets.records.run import RunOptions
-from translations_assets.server import ENDED, Server, ServerUnreachable
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.deploy.files import ROOT
-from translations_assets.errors import TranslationsError
-from translations_assets.extras import require_cluster
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.extras import require_cluster
 from translations_assets.keys.code.libraries import (
     DISTRIBUTIONS,
     Lock,

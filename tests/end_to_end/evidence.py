@@ -9,6 +9,7 @@ from typing import cast
 
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.runners.scripts import processes_of
+from translations_assets.common.settings import repository_root
 from translations_assets.config.load import load_config
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
@@ -16,7 +17,6 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import make_plan
 from translations_assets.running.protocols import Store
-from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 from translations_assets.store.verify import verify
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.end_to_end.defects import fill, mount, variant
 from tests.end_to_end.evidence import defects, newest, scratch, store_folder
 from tests.end_to_end.tiny import Place, make_place
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.project import Project
 from translations_assets.running.session import Session

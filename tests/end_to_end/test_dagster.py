@@ -16,9 +16,9 @@ from dagster import AssetKey, AssetRecordsFilter, DagsterInstance
 from tests.end_to_end.damage import copy_of
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 from translations_assets.config.load import parse_config
-from translations_assets.dagster_home import prepare
 from translations_assets.graph.stage import build_graph
-from translations_assets.server import REPORT, WANDB
+from translations_assets.instance.home import prepare
+from translations_assets.instance.server import REPORT, WANDB
 from translations_assets.stages import ASSETS, STAGES
 from translations_assets.store.open import open_store
 

@@ -28,7 +28,7 @@ from tests.cli.conftest import make
 from tests.end_to_end.test_webserver import free_port
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 from tests.http_server import http_server
-from translations_assets.dagster_home import prepare
+from translations_assets.instance.home import prepare
 from translations_assets.project import Project
 
 pytestmark = pytest.mark.slow

@@ -15,8 +15,8 @@ import pytest
 from tests.end_to_end.evidence import graph_of
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.runners.opened import needs_strace, traced
+from translations_assets.common.settings import repository_root
 from translations_assets.graph.step import Step
-from translations_assets.settings import repository_root
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian, needs_strace]
 

@@ -12,7 +12,7 @@ from dagster import DagsterInstance
 from tests.cli.test_train import cleaning, make_slow
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place
 from tests.patience import PATIENCE
-from translations_assets.dagster_home import prepare
+from translations_assets.instance.home import prepare
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.end_to_end.test_server import DETAILS, REEXECUTE, ended, errors, mess
 from tests.end_to_end.test_webserver import STATUSES, WORKSPACE, Server, serve, wait_for
 from tests.end_to_end.tiny import PARTITION, make_place, remember_keys
 from translations_assets.defs.runs import LOCATION
-from translations_assets.server import PARTITION_TAG
+from translations_assets.instance.server import PARTITION_TAG
 
 pytestmark = pytest.mark.slow
 

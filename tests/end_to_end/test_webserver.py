@@ -18,7 +18,7 @@ import pytest
 from pipeline.common.lines import write_lines
 from tests.end_to_end.tiny import BIN, PARTITION, Place, make_place, remember_keys
 from tests.patience import PATIENCE
-from translations_assets.dagster_home import prepare
+from translations_assets.instance.home import prepare
 
 pytestmark = pytest.mark.slow
 

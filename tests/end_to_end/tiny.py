@@ -233,10 +233,10 @@ def remember_keys(place: Place) -> Place:
 
 
 def _find_keys(folder: Path) -> None:
+    from translations_assets.common.settings import repository_root
     from translations_assets.config.load import load_config
     from translations_assets.graph.stage import build_graph
     from translations_assets.keys.key import KeyMaker
-    from translations_assets.settings import repository_root
     from translations_assets.stages import STAGES
 
     write_place(folder)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from translations_assets.errors import GraphError
+from translations_assets.common.errors import GraphError
 from translations_assets.graph.stage import Stage, build_graph, stage, stage_order, step
 
 CONFIG: Any = SimpleNamespace(target_stage="")  # these stages do not look at it

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.running.conftest import SETTINGS, demo_graph
-from translations_assets.errors import GraphError
+from translations_assets.common.errors import GraphError
+from translations_assets.common.settings import repository_root
 from translations_assets.graph.step import RepoFile, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, KeyParts
-from translations_assets.settings import repository_root
 
 TEXT = Step("pipeline.demo.write", "text", "texts", {}, {}, ("text.txt",))["text.txt"]
 STEP = Step(

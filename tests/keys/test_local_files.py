@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from translations_assets.errors import GraphError
+from translations_assets.common.errors import GraphError
 from translations_assets.keys import local_files
 from translations_assets.keys.local_files import FileDigests
 

@@ -10,7 +10,7 @@ import pytest
 import translations_assets
 from tests.checks import numbers
 from tests.memory_store import MemoryStore
-from translations_assets.errors import DamagedError
+from translations_assets.common.errors import DamagedError
 from translations_assets.results import files
 from translations_assets.results.scores import MetricScore, Scores
 from translations_assets.results.statistics import LineCounts, Statistics
@@ -19,7 +19,7 @@ from translations_assets.results.training import Training
 PACKAGE = Path(translations_assets.__file__).parent
 NAMES = {files.STATISTICS, files.METRICS, files.SCORES, files.NUMBERS}
 # Stages say what their scripts write; text of one's own is divided before there is a store.
-NAMING = ("results/", "stages/", "own_corpus.py")
+NAMING = ("results/", "stages/", "configs/own_corpus.py")
 
 
 def named_in(path: Path) -> Iterator[str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from translations_assets.common.settings import repository_root
 from translations_assets.runners import launcher
-from translations_assets.settings import repository_root
 
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import COPY, KEY, alive, attempt, eventually, job, processes_of
-from translations_assets.errors import TemporaryError
+from translations_assets.common.errors import TemporaryError
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.events import JobEvent, Progress, Started
 from translations_assets.running.failure import told
@@ -368,7 +368,7 @@ import pathlib, resource, sys, threading
 from dataclasses import replace
 from functools import partial
 from tests.runners.scripts import job
-from translations_assets.background import CLOCK
+from translations_assets.common.background import CLOCK
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Tasks

@@ -22,7 +22,7 @@ from tests.runners.scripts import job
 from translations_assets.runners.control import Control
 from translations_assets.runners.worker import make_attempt
 from translations_assets.runners.wire import Request
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.store.local import LocalStore, Ownership
 
 root, script, during = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]

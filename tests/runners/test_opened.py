@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runners.opened import Script, needs_strace, traced
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 ROOT = repository_root()
 DRIVER = """

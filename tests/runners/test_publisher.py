@@ -15,8 +15,8 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.runners.scripts import COPY, KEY, job
 from tests.virtual_clock import VirtualClock
-from translations_assets.background import Repeating
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common.background import Repeating
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.runners.publisher import CheckpointWatch, Progress, Redaction, StepLog
 from translations_assets.running.reading import reading
 from translations_assets.store.contents import clone

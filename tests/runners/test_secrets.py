@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from tests.runners.pod import pods
 from tests.runners.scripts import COPY, job, output, run
 from tests.running.conftest import FILES, demo_config, graph_of
-from translations_assets.errors import StepFailed
+from translations_assets.common.errors import StepFailed
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
 from translations_assets.keys.key import KeyMaker

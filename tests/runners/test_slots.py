@@ -14,7 +14,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import held
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.runners.slots import Slots
 
 NEVER = threading.Event()

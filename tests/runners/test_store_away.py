@@ -12,7 +12,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import KEY, attempt, eventually, job, leftovers, output
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.runners.local import LocalRunner
 from translations_assets.running.job import Outcome
 from translations_assets.store.local import LocalStore

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.runners.scripts import alive, tar
-from translations_assets.errors import DamagedError
+from translations_assets.common.errors import DamagedError
 from translations_assets.runners.work_folder import sweep, unpack, work_folder
 
 LARGEST_BLOCK = 64 << 10  # bytes, of a file system

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.memory_store import MemoryStore
-from translations_assets.background import CLOCK, Clock
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.common.errors import DamagedError
 from translations_assets.config.load import parse_config
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import DamagedError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, build_graph, stage, step
 from translations_assets.graph.step import Input, Output, RepoFile

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.running.conftest import FakeRunner, demo_config, graph_of
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Step

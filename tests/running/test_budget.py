@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from tests.running.conftest import Bench, demo_graph
-from translations_assets.background import Clock
+from translations_assets.common.background import Clock
+from translations_assets.common.errors import Cancelled, StepFailed
 from translations_assets.config.deployment import Costs
-from translations_assets.errors import Cancelled, StepFailed
 from translations_assets.records.cost import HOUR, Cost
 from translations_assets.running.budget import Budget, spent_of
 from translations_assets.running.events import Notice

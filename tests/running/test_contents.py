@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.running.conftest import Bench, graph_of
-from translations_assets.errors import StepFailed
+from translations_assets.common.errors import StepFailed
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import LocalFile

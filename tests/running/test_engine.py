@@ -9,7 +9,7 @@ import pytest
 
 from tests.running.conftest import SETTINGS, Bench, FakeRunner, demo_graph, graph_of, one_stage
 from tests.virtual_clock import VirtualClock
-from translations_assets.errors import StepFailed
+from translations_assets.common.errors import StepFailed
 from translations_assets.running import attempts
 from translations_assets.running.events import Retry
 from translations_assets.running.failure import LOG_LINES

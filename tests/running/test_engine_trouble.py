@@ -11,7 +11,7 @@ import pytest
 
 from tests.memory_store import MemoryStore
 from tests.running.conftest import SETTINGS, Bench, demo_graph, demo_stages, graph_of, one_stage
-from translations_assets.errors import (
+from translations_assets.common.errors import (
     Cancelled,
     StepFailed,
     StoreError,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, graph_of, one_stage
-from translations_assets.errors import Cancelled, StepFailed, StoreUnreachable
+from translations_assets.common.errors import Cancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import attempts, tasks
 from translations_assets.running import engine as engine_module
@@ -25,7 +25,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         self.pauses: list[float] = []
-        monkeypatch.setattr("translations_assets.background.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("translations_assets.common.background.time.monotonic", lambda: self.now)
 
     def wait(self, seconds: float) -> bool:
         self.pauses.append(seconds)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.running.conftest import Bench, demo_config, demo_graph, graph_of
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.load import parse_config
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, build_graph, stage, step
 from translations_assets.graph.step import Output

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.stages.configs import FULL, SMALL, files, graph, labels
+from translations_assets.common.errors import GraphError
 from translations_assets.config.load import read_values
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import GraphError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.running.job import command

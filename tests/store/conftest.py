@@ -13,7 +13,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.store.gcs_server import BUCKET, GcsServer, serve
 from tests.store.machines import World
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.running.protocols import Store
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gcs.objects import GcsObjects

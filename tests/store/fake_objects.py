@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 
 from tests.memory_store import MemoryObjects
-from translations_assets import background
-from translations_assets.background import Join
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common import background
+from translations_assets.common.background import Join
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.store.bucket.objects import Stat
 
 

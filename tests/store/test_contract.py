@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.memory_store import MemoryStore
 from tests.store.values import KEY, OTHER_KEY, manifest, ref
-from translations_assets.errors import DamagedError, StoreError
+from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Blob, Publication
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.values import KEY, finish, publish
-from translations_assets.errors import DamagedError, StoreError
+from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, Manifest, Publication
 from translations_assets.records.retention import Rules

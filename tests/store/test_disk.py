@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.values import KEY, files
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.store.local import LocalStore
 from translations_assets.store.open import open_store
 

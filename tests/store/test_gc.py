@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.store.values import KEY, finish, publish
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import DAY, Rules
 from translations_assets.records.run import RunRecord

@@ -14,7 +14,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.store.values import finish, manifest
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
@@ -32,7 +32,7 @@ WRITER = """
 import pathlib, random, sys, time
 from dataclasses import replace
 from tests.store.values import manifest
-from translations_assets.errors import DamagedError
+from translations_assets.common.errors import DamagedError
 from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 root, name, recorded = sys.argv[1:]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
-from translations_assets.errors import DamagedError, StoreError
+from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Publication
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord

@@ -19,7 +19,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.patience import PATIENCE
 from tests.runners.scripts import eventually
-from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store import node_cache
 from translations_assets.store.contents import digest_bytes, place

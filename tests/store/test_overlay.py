@@ -11,7 +11,7 @@ import pytest
 from tests.store.gcs_server import Fault, serve
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, manifest, publish
-from translations_assets.errors import DamagedError, StoreError
+from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord

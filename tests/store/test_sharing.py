@@ -23,7 +23,7 @@ import pytest
 from tests.end_to_end.tiny import BIN, PARTITION, write_place
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.runners.work_folder import sweep, work_folder

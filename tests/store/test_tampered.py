@@ -15,7 +15,7 @@ import pytest
 
 from tests.store.test_damage import CONTENTS, KINDS, Filled, filled, master, run
 from tests.store.values import KEY, finish
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.records.retention import Rules
 from translations_assets.store.contents import MOST_IN_MEMORY

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.store.values import KEY, manifest
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.records.run import RunRecord
 from translations_assets.store.local import LocalStore
 

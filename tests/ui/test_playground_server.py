@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from pipeline.common.marian import decoder_config
 from pipeline.common.marian_options import write_options
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.ui.playground import server, teacher
 from translations_assets.ui.playground.models import read_exported
 from translations_assets.ui.playground.server import Playground, application

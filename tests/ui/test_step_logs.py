@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from tests.memory_store import MemoryStore
 from tests.store.values import manifest
 from tests.virtual_clock import VirtualClock
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common.errors import StoreUnreachable
+from translations_assets.instance.server import log_path
 from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunRecord
 from translations_assets.running.reading import is_read
-from translations_assets.server import log_path
 from translations_assets.ui import reports, step_logs
 
 KEY = "ab" * 32

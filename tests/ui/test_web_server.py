@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import pytest
 
-from translations_assets.dagster_home import prepare
+from translations_assets.instance.home import prepare
 
 pytestmark = pytest.mark.slow
 

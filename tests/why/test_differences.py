@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from tests.config.texts import SMALL
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.why.differences import MOST_CHANGES, ConfigChanges, changes
 

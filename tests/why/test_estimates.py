@@ -9,6 +9,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.stages.configs import FULL, graph
 from tests.store.values import finish, publish
+from translations_assets.common.settings import repository_root
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.cost import Cost
@@ -16,7 +17,6 @@ from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan
 from translations_assets.running.step_state import StepState
-from translations_assets.settings import repository_root
 from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, Speed
 from translations_assets.why.forecast import Forecasts, start_of
 from translations_assets.why.history import History

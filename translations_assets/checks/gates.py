@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 from translations_assets.checks import cleaned, models, text, vocabularies
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
+from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.results.evaluations import COMPARING
 from translations_assets.results.files import (
     Reader,

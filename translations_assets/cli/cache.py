@@ -16,7 +16,7 @@ import typer
 from translations_assets.cli import common, completion, exits
 from translations_assets.cli.common import Json, Partition, this_project
 from translations_assets.cli.output import Progress, print_answer, print_json
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.records.retention import Rules
 from translations_assets.runs.known import whole_id
 

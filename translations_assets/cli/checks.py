@@ -14,7 +14,7 @@ import typer
 
 from translations_assets.cli import common, exits, output
 from translations_assets.cli.common import Json, Partition, Set, this_project
-from translations_assets.errors import StepFailed, TranslationsError
+from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.records.run import RunOptions
 
 if TYPE_CHECKING:

@@ -14,14 +14,15 @@ import typer
 
 from translations_assets.cli import completion
 from translations_assets.cli.output import print_note
+from translations_assets.common.errors import GraphError, TranslationsError
 from translations_assets.config.errors import ConfigError
-from translations_assets.errors import GraphError, TranslationsError
 from translations_assets.records.run import OPTIONS, Option, RunOptions
 from translations_assets.runs.known import KnownRuns, whole_id
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from translations_assets.configs.training_configs import ReadConfig
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.project import Project
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
     from translations_assets.running.run_results import Result
     from translations_assets.running.session import Session
-    from translations_assets.training_configs import ReadConfig
     from translations_assets.why.plan_forecast import PlanForecast
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from translations_assets import settings
+from translations_assets.common import settings
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -88,7 +88,7 @@ def models(ctx: typer.Context) -> Iterator[Offer]:
 @_offers
 def sources(ctx: typer.Context) -> Iterator[Offer]:
     """Offer the sources of datasets."""
-    from translations_assets.generate import SOURCES
+    from translations_assets.configs.generate import SOURCES
 
     return ((name, "") for name in SOURCES)
 

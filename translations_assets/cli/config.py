@@ -13,15 +13,15 @@ import typer
 from translations_assets.cli import completion, exits
 from translations_assets.cli.common import Json, this_project
 from translations_assets.cli.output import print_answer, print_json, print_note, print_table
+from translations_assets.common.settings import mirror, new_config_folder
+from translations_assets.common.whole_file import write_whole
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.settings import mirror, new_config_folder
-from translations_assets.whole_file import write_whole
 
 if TYPE_CHECKING:
     from translations_assets.config.providers.provider import Found, Query
     from translations_assets.config.sources import Wanted
     from translations_assets.config.web import Answer
-    from translations_assets.own_corpus import Given
+    from translations_assets.configs.own_corpus import Given
 
 Source = Annotated[
     str, typer.Argument(metavar="SRC", help="A language's code, such as `en`, `lt`, `zh_hant`.")
@@ -110,9 +110,9 @@ def generate(
     With --files, no source is searched. Files may be plain, .gz or .zst. The text goes
     into a folder beside the config, dev and test sets apart from the rest.
     """
-    from translations_assets import own_corpus
-    from translations_assets.generate import check_name, pair_of
-    from translations_assets.generate import generate as generate_config
+    from translations_assets.configs import own_corpus
+    from translations_assets.configs.generate import check_name, pair_of
+    from translations_assets.configs.generate import generate as generate_config
 
     query = pair_of(src, trg, mirror())
     given = own_corpus.Given(files, dev, test, mono_src, mono_trg) if files else None
@@ -145,7 +145,7 @@ def generate(
 
 def _generate_own(name: str, query: Query, given: Given, path: Path, trial: bool, json: bool) -> None:
     """Write a config of files of one's own, and their text into a folder beside it."""
-    from translations_assets import own_corpus
+    from translations_assets.configs import own_corpus
 
     folder = own_corpus.data_folder(path)
     with own_corpus.split(query, given, path.parent) as made:
@@ -200,7 +200,7 @@ def schema() -> None:
 def _source(names: list[str] | None) -> list[str] | None:
     if not names:
         return names
-    from translations_assets.generate import SOURCES
+    from translations_assets.configs.generate import SOURCES
 
     for name in names:
         if name not in SOURCES:
@@ -229,7 +229,7 @@ def find_corpus(
     When a source cannot be reached, the others are listed, standard error names
     it, and the exit code is 1.
     """
-    from translations_assets.generate import USUAL, judge, pair_of, search
+    from translations_assets.configs.generate import USUAL, judge, pair_of, search
 
     query = pair_of(src, trg, mirror())
     searched = search(query, importer or USUAL)
@@ -342,7 +342,7 @@ def _print_found(found: Sequence[Found]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from translations_assets.generate import size_text
+    from translations_assets.configs.generate import size_text
 
     table = Table("dataset", "size", "licence", "used for")
     before = ""

@@ -20,13 +20,13 @@ import typer
 from translations_assets.cli.common import forecast_of, steps_of
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.cli.output import STYLES, is_quiet
+from translations_assets.instance.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 from translations_assets.records.cost import duration
 from translations_assets.records.manifest import Manifest
 from translations_assets.results.files import read_statistics
 from translations_assets.running import events
 from translations_assets.running.events import Event, Listener, StepEvent
 from translations_assets.running.protocols import Store
-from translations_assets.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal

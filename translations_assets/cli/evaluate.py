@@ -19,20 +19,20 @@ from translations_assets.cli import common
 from translations_assets.cli.common import Json, this_project
 from translations_assets.cli.output import tell
 from translations_assets.cli.results import print_results
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.scripts import run_script
 from translations_assets.records.run import RunOptions
 from translations_assets.results.files import METRICS, parse_scores
-from translations_assets.scripts import run_script
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
     from translations_assets.config.schema import TrainingConfig
+    from translations_assets.configs.training_configs import ReadConfig
     from translations_assets.graph.step import Step
     from translations_assets.results.evaluations import Evaluations
     from translations_assets.results.scores import Scores
     from translations_assets.running.events import StepEvent
     from translations_assets.running.session import Session
-    from translations_assets.training_configs import ReadConfig
 
 GIVEN = "the command line"
 DATASETS = "Keys of test sets: flores_devtest, sacrebleu_wmt19, url_file:///tests/news.[LANG].zst"
@@ -118,8 +118,8 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.config.yaml_reader import Document
-    from translations_assets.known_configs import KnownConfig
-    from translations_assets.training_configs import ReadConfig, graph_of
+    from translations_assets.configs.cached import KnownConfig
+    from translations_assets.configs.training_configs import ReadConfig, graph_of
 
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},

@@ -10,8 +10,8 @@ import typer
 
 from translations_assets.cli.common import Json
 from translations_assets.cli.output import print_answer
-from translations_assets.errors import TranslationsError
-from translations_assets.settings import repository_root
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import repository_root
 
 _OWN = Path(__file__).parents[1] / "example_project"
 _NAMES = {"gitignore": ".gitignore"}  # where git is not to read it, it has another name

@@ -12,7 +12,7 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Label, Set, known_runs, plan_of, this_project
 from translations_assets.cli.output import tell
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.running.reading import reading
 from translations_assets.runs.run import Run
 

@@ -11,9 +11,9 @@ import typer
 from translations_assets.cli import exits, streams
 from translations_assets.cli.commands import Commands
 from translations_assets.cli.lazy import PROGRAM, SETTINGS
+from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.settings import allow_all_files, repository_root
 from translations_assets.config.errors import ConfigError
-from translations_assets.errors import Cancelled, TranslationsError
-from translations_assets.settings import allow_all_files, repository_root
 
 app = typer.Typer(
     cls=Commands,
@@ -29,7 +29,7 @@ def _print_version(asked: bool) -> None:
         return
     from importlib.metadata import version
 
-    from translations_assets.revision import revision
+    from translations_assets.common.revision import revision
 
     commit = revision(repository_root())
     python = ".".join(map(str, sys.version_info[:3]))

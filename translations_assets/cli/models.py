@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import (
     BACKWARDS,
     ENSEMBLE,
@@ -13,7 +14,6 @@ from translations_assets.config.model_names import (
     STUDENT,
     teacher,
 )
-from translations_assets.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph

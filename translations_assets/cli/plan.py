@@ -21,9 +21,9 @@ from translations_assets.cli.common import (
     this_project,
 )
 from translations_assets.cli.remarks import Remark, print_remark, remark_as_json, remarks
+from translations_assets.common.errors import StoreUnreachable, TranslationsError
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
-from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.records.run import RunOptions
 from translations_assets.running.job import command
 

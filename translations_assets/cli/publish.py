@@ -14,8 +14,8 @@ from translations_assets.cli import common
 from translations_assets.cli.common import Json, Partition, this_project
 from translations_assets.cli.output import print_answer, print_note
 from translations_assets.cli.report import gathered
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import EXPORTED
-from translations_assets.errors import TranslationsError
 from translations_assets.results.scores import METRICS
 
 if TYPE_CHECKING:

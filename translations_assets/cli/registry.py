@@ -11,7 +11,7 @@ import typer
 
 from translations_assets.cli.common import Json, this_project
 from translations_assets.cli.output import print_answer, print_note
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store

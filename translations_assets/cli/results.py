@@ -16,8 +16,8 @@ from translations_assets.cli import common, completion, exits, output
 from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.models import makers_of
 from translations_assets.cli.output import print_json
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import QUANTIZED
-from translations_assets.errors import TranslationsError
 from translations_assets.records.inside import inside
 from translations_assets.results.scores import METRICS
 

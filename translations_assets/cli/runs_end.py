@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets.cli.common import this_project
 from translations_assets.cli.output import print_note, tell
-from translations_assets.dagster_home import open_instance
+from translations_assets.instance.home import open_instance
 from translations_assets.records.run import RunRecord
 from translations_assets.runs.run import Run
 from translations_assets.runs.steps import interrupted

@@ -20,10 +20,10 @@ from translations_assets.cli.common import note_new_store, this_project
 from translations_assets.cli.output import print_json, tell
 from translations_assets.cli.plan import plan_many, print_plans
 from translations_assets.cli.runs_end import ended_as_json
-from translations_assets.errors import Cancelled, StoreUnreachable, TranslationsError
+from translations_assets.common.errors import Cancelled, StoreUnreachable, TranslationsError
+from translations_assets.common.settings import server_url, state_folder
+from translations_assets.common.whole_file import keep_newest
 from translations_assets.records.commands import TrainRequest
-from translations_assets.settings import server_url, state_folder
-from translations_assets.whole_file import keep_newest
 
 if TYPE_CHECKING:
     from translations_assets.running.session import Session
@@ -75,7 +75,7 @@ def run_detached(session: Session, request: TrainRequest, *, json: bool) -> None
 
     Raises TranslationsError when it ends before.
     """
-    from translations_assets.server import Server
+    from translations_assets.instance.server import Server
 
     run = _start(session.partition, request, session.run, detached=True)
     deadline = time.monotonic() + BEGIN_SECONDS

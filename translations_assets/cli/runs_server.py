@@ -11,15 +11,15 @@ import typer
 from translations_assets.cli import exits
 from translations_assets.cli.output import print_answer, print_json, tell
 from translations_assets.cli.runs_end import ended_as_json, kept_of, tell_done, tell_spent
-from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.settings import user
 from translations_assets.runs.run import STATES
-from translations_assets.settings import user
 
 if TYPE_CHECKING:
     from translations_assets.cli.console import Follower
+    from translations_assets.instance.server import Server
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
-    from translations_assets.server import Server
 
 CANCEL_SECONDS = 20.0  # running steps have ten to end
 _POLL_SECONDS = 1.0
@@ -34,7 +34,7 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
     Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
     from translations_assets.cli.console import Follower, console_of
-    from translations_assets.server import assets_of
+    from translations_assets.instance.server import assets_of
 
     server.load_partition(session.partition)
     assets = assets_of(session.stages, session.config)
@@ -67,7 +67,7 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
 
 def _follow(server: Server, run: str, follower: Follower) -> str:
     """Forward a run's events until it ends, and return its status."""
-    from translations_assets.server import ENDED, ServerUnreachable
+    from translations_assets.instance.server import ENDED, ServerUnreachable
 
     cursor, away = None, 0.0
     while True:
@@ -99,7 +99,7 @@ def _detach(server: Server, run: str) -> None:
 
 
 def cancel_on_server(run: str, server: Server, json: bool) -> None:
-    from translations_assets.server import ENDED
+    from translations_assets.instance.server import ENDED
 
     server.terminate(run)
     deadline = time.monotonic() + CANCEL_SECONDS

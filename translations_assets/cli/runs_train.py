@@ -36,13 +36,13 @@ from translations_assets.cli.runs_end import (
     tell_spent,
 )
 from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
-from translations_assets.dagster_home import open_instance
-from translations_assets.errors import Cancelled, TranslationsError
+from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.settings import server_url, user
+from translations_assets.instance.home import open_instance
 from translations_assets.records.commands import TrainRequest
 from translations_assets.records.run import RunOptions
 from translations_assets.runs.run import STATES, Run
 from translations_assets.runs.steps import interrupted
-from translations_assets.settings import server_url, user
 
 if TYPE_CHECKING:
     from dagster import DagsterRun
@@ -105,7 +105,7 @@ def _train_one(
     partition: str, request: TrainRequest, run: str | None, *, yes: bool, detach: bool, json: bool
 ) -> None:
     from translations_assets.cli.runs_many import run_detached
-    from translations_assets.server import Server
+    from translations_assets.instance.server import Server
 
     project, (target, options, server) = this_project(), request
     remote = None if server is None else Server(server)
@@ -197,7 +197,7 @@ def cancel(
 ) -> None:
     """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
     if server is not None:
-        from translations_assets.server import Server
+        from translations_assets.instance.server import Server
 
         cancel_on_server(name, Server(server), json)
         return
@@ -232,7 +232,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
 
     from translations_assets.defs.runs import run_here
     from translations_assets.defs.shared import TRAINING_CONFIGS
-    from translations_assets.server import assets_of, job_name, run_tags
+    from translations_assets.instance.server import assets_of, job_name, run_tags
 
     partition = session.partition
     if partition not in TRAINING_CONFIGS.get_partition_keys():
@@ -262,7 +262,7 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
     Raises Cancelled, or TranslationsError for a failure.
     """
     from translations_assets.cli.console import console_of
-    from translations_assets.server import Server
+    from translations_assets.instance.server import Server
 
     short, console = session.run[:8], console_of(session, plan)
     page = Server(server_url()).run_url(session.run)

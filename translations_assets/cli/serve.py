@@ -14,7 +14,7 @@ from translations_assets.cli import common, completion
 from translations_assets.cli.common import known_runs, this_project
 from translations_assets.cli.models import teachers_of
 from translations_assets.cli.output import print_note
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.records.inside import inside
 from translations_assets.records.run import RunRecord
 from translations_assets.runs.known import whole_id

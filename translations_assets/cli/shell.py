@@ -19,7 +19,7 @@ import typer
 
 from translations_assets.cli import common
 from translations_assets.cli.common import Label, Partition, Set, this_project
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.step import GivenFile, Output, RepoFile, placed
 from translations_assets.records.manifest import Blob, Provenance
 
@@ -63,8 +63,8 @@ def shell(
 @contextmanager
 def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
     """A work folder that no worker sweeps, in the state folder: the store's file system by default."""
+    from translations_assets.common.settings import state_folder
     from translations_assets.runners.work_folder import WorkFolder
-    from translations_assets.settings import state_folder
 
     root = state_folder() / "shell"
     try:
@@ -151,10 +151,10 @@ def _write(contents: bytes | Path, target: Path) -> None:
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     """Make the script's environment, as a worker of this machine with all its slots would."""
+    from translations_assets.common.settings import file_folders
     from translations_assets.runners.environment import script_environment
     from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
     from translations_assets.runners.wire import Request
-    from translations_assets.settings import file_folders
 
     gpus = find_gpus(os.environ) if job.worker in ("gpu", "large-gpu") else []
     if job.worker == "gpu":

@@ -12,8 +12,8 @@ from translations_assets.cli import common
 from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.output import print_answer
 from translations_assets.cli.report import gathered
-from translations_assets.errors import TranslationsError
-from translations_assets.settings import state_folder
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import state_folder
 
 
 @common.reads

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from translations_assets.cli.common import known_runs, this_project
 from translations_assets.cli.output import counts, print_line
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -83,8 +83,8 @@ def show_page(name: str | None) -> None:
     """Print the address of the page of a run, of a partition's newest run, or of all runs, and open it."""
     import typer
 
-    from translations_assets.server import Server
-    from translations_assets.settings import server_url
+    from translations_assets.common.settings import server_url
+    from translations_assets.instance.server import Server
 
     server = Server(server_url())
     address = server.run_url(_run_of(name)) if name else f"{server.url}/runs"

@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from translations_assets.common.settings import repository_root
 from translations_assets.config.errors import ConfigError, nearest
-from translations_assets.settings import repository_root
 
 # This package reads the scripts' data, and imports nothing of theirs.
 TABLE = repository_root() / "pipeline" / "langs" / "languages.json"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.urls import shown
-from translations_assets.errors import TranslationsError
 
 if TYPE_CHECKING:
     import requests

@@ -22,6 +22,7 @@ from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_AS
 from dagster._core.events import EngineEventData
 
 from translations_assets.checks.gates import GATES, HARMLESS, Finding, Gate, examine
+from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.defs.changes import recipe_key
 from translations_assets.defs.description import code_of, kinds_of, tags_of
 from translations_assets.defs.endings import ToldFailure
@@ -30,15 +31,9 @@ from translations_assets.defs.metadata import lines_by_dataset, shown_samples, s
 from translations_assets.defs.quality import Metadata
 from translations_assets.defs.recipes import recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
-from translations_assets.errors import StepFailed, TranslationsError
 from translations_assets.graph.stage import Stage
 from translations_assets.graph.step import Step
-from translations_assets.records.canonical import json_digest
-from translations_assets.running import events
-from translations_assets.running.events import Listener, StepEvent, StepResult
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
-from translations_assets.server import (
+from translations_assets.instance.server import (
     GATE,
     NUMBERS,
     STAGE,
@@ -48,6 +43,11 @@ from translations_assets.server import (
     STEP_MESSAGE,
     log_path,
 )
+from translations_assets.records.canonical import json_digest
+from translations_assets.running import events
+from translations_assets.running.events import Listener, StepEvent, StepResult
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
 
 _STOPS = (

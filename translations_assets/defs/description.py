@@ -6,9 +6,9 @@ from typing import Any
 
 import dagster as dg
 
+from translations_assets.common.revision import commit, web_address
 from translations_assets.defs.shared import PROJECT
 from translations_assets.graph.stage import Stage
-from translations_assets.revision import commit, web_address
 from translations_assets.stages.facts import largest_machine, scripts_of
 
 MACHINE_TAG = "translations/machine"  # the worker class with the largest machines that a step may ask for

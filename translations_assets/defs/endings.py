@@ -14,10 +14,10 @@ import dagster as dg
 from dagster._core.errors import DagsterUserCodeProcessError
 from dagster_shared.error import SerializableErrorInfo
 
+from translations_assets.common.errors import FailedStep, StepFailed
 from translations_assets.config.errors import ConfigError
-from translations_assets.errors import FailedStep, StepFailed
+from translations_assets.instance.server import log_path
 from translations_assets.runs.failed_assets import Cause, FailedAsset
-from translations_assets.server import log_path
 
 
 class ToldFailure(DagsterUserCodeProcessError, dg.Failure):

@@ -83,7 +83,7 @@ from dagster._core.execution.tags import get_tag_concurrency_limits_config
 
 from translations_assets.defs.captured_output import with_captured_output
 from translations_assets.defs.endings import ToldCancellation
-from translations_assets.process_id import PROCESS_TAG, this_process
+from translations_assets.instance.process_id import PROCESS_TAG, this_process
 
 _POLL_SECONDS = 0.2
 """How long the main thread waits for news before it looks for signals and due retries."""

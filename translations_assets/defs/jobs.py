@@ -16,7 +16,9 @@ from collections.abc import Sequence
 import dagster as dg
 import yaml
 
-from translations_assets import settings
+from translations_assets.common import settings
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import repository_root
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.defs.endings import ToldCancellation
@@ -24,10 +26,8 @@ from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.metadata import notes_table, tell_notes
 from translations_assets.defs.runs import CONFIG
 from translations_assets.defs.shared import PROJECT, reported_failures
-from translations_assets.errors import TranslationsError
+from translations_assets.instance.server import PAIRS, REPORT, Server, ServerUnreachable, assets_of, run_path
 from translations_assets.records.run import RunOptions
-from translations_assets.server import PAIRS, REPORT, Server, ServerUnreachable, assets_of, run_path
-from translations_assets.settings import repository_root
 
 # Where people stop to look, or start again.
 UP_TO = ("merge_corpus", "train_backwards", "train_teacher", "evaluate_teacher", "train_student", "export")

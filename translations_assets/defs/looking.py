@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import state_folder
+from translations_assets.configs.training_configs import ReadConfig
 from translations_assets.defs.assets import log_event
 from translations_assets.defs.quality import Metadata
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.defs.tables import table
-from translations_assets.errors import TranslationsError
+from translations_assets.instance.server import REPORT, STAGE, WANDB, report_path
 from translations_assets.records.run import RunOptions
 from translations_assets.report.facts import Report, gather
 from translations_assets.report.machines import hours, money
-from translations_assets.server import REPORT, STAGE, WANDB, report_path
-from translations_assets.settings import state_folder
 from translations_assets.stages import ASSETS
-from translations_assets.training_configs import ReadConfig
 
 if TYPE_CHECKING:
     from translations_assets.tracking.wandb_runs import Published

@@ -20,6 +20,7 @@ from translations_assets.defs.quality import (
 )
 from translations_assets.defs.tables import table
 from translations_assets.graph.step import Step
+from translations_assets.instance.server import log_path
 from translations_assets.records.cost import Cost, duration
 from translations_assets.report.machines import machine_use
 from translations_assets.results.files import Reader, Value, read_metrics, read_scores, read_statistics
@@ -31,7 +32,6 @@ from translations_assets.running.events import StepResult
 from translations_assets.running.prices import Prices, spent_on
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
-from translations_assets.server import log_path
 
 MAX_IMAGES = 4
 MAX_SAMPLES = 10

@@ -15,16 +15,16 @@ import dagster as dg
 # again because of one notice has sent no other.
 from dagster._core.definitions.run_request import DagsterRunReaction
 
-from translations_assets import settings
+from translations_assets.common import settings
+from translations_assets.common.errors import TranslationsError
 from translations_assets.defs.endings import ToldDelay
 from translations_assets.defs.shared import PROJECT
 from translations_assets.defs.webhook import MessageRefused, Undelivered, Webhook
-from translations_assets.errors import TranslationsError
+from translations_assets.instance.server import PARTITION_TAG, Server
 from translations_assets.records.cost import duration
 from translations_assets.runs.ended import EndedRun
 from translations_assets.runs.instance import run_of_dagster
 from translations_assets.runs.run import Run, merged
-from translations_assets.server import PARTITION_TAG, Server
 
 MOST_CHARACTERS = 600  # of a reason
 MOST_REASONS = 3

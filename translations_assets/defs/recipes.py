@@ -19,16 +19,16 @@ from typing import NamedTuple
 import dagster as dg
 from dagster._core.definitions.data_version import get_input_data_version_tag, get_input_event_pointer_tag
 
+from translations_assets.common.errors import StoreUnreachable, TranslationsError
 from translations_assets.config.errors import ConfigError
+from translations_assets.configs.training_configs import ReadConfig
 from translations_assets.defs.changes import RECIPES, changes_metadata, recipe_key, what_changed
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
-from translations_assets.errors import StoreUnreachable, TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import json_digest
 from translations_assets.running.session import Session
 from translations_assets.stages import ASSETS
-from translations_assets.training_configs import ReadConfig
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts
 
 DATA_VERSION_TAG = "dagster/data_version"

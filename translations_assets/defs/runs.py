@@ -23,19 +23,19 @@ from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, 
 from dagster._core.storage.tags import RETRY_NUMBER_TAG
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-from translations_assets import settings
+from translations_assets.common import settings
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.metadata import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
-from translations_assets.errors import TranslationsError
-from translations_assets.process_id import PROCESS_TAG, this_process
+from translations_assets.instance.process_id import PROCESS_TAG, this_process
+from translations_assets.instance.server import PARTITION_TAG
 from translations_assets.records.cost import Cost
 from translations_assets.records.run import OPTIONS, RunOptions
 from translations_assets.running.events import Explained, Listener, StepEvent
 from translations_assets.running.session import Session
 from translations_assets.runs.instance import stages_of
-from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import ASSETS, last_asset
 
 WHY_TAG = "translations/why"

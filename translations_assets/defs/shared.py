@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.extras import require_cluster
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.endings import ToldCancellation, failure_of
-from translations_assets.errors import Cancelled, TranslationsError
-from translations_assets.extras import require_cluster
 from translations_assets.project import this_project
 from translations_assets.store.gcs.client import supply_client
 

@@ -16,9 +16,9 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from translations_assets.background import CLOCK, Clock
-from translations_assets.errors import TranslationsError
-from translations_assets.retry_after import asked_pause
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.retry_after import asked_pause
 
 TRY_SECONDS = 5.0  # to connect to each of the server's addresses, and for its answer
 LAST_TRY_SECONDS = 20.0  # after which no try begins: Dagster ends a sensor's tick after 60

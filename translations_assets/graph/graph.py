@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
+from translations_assets.common.errors import GraphError
 from translations_assets.config.stage_names import resolve_stage
-from translations_assets.errors import GraphError
 from translations_assets.graph.step import Output, Step, placed
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from translations_assets.common.errors import GraphError
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import GraphError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Arg, Input, Step, WorkerClass
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from translations_assets import settings
+from translations_assets.common import settings
 from translations_assets.keys.code.accepted import FILE, Accepted
 
 OWN_FILE = "accepted-changes.yml"  # of a project whose code is installed

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translations_assets.errors import GraphError
+from translations_assets.common.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version

@@ -18,8 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from translations_assets.errors import GraphError
-from translations_assets.own_files import read_own, write_own
+from translations_assets.common.errors import GraphError
+from translations_assets.common.own_files import read_own, write_own
 
 Look: TypeAlias = "list[int]"  # size, time of change, inode
 

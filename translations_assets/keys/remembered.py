@@ -18,10 +18,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from translations_assets.common.own_files import read_own, write_own
+from translations_assets.common.whole_file import keep_newest
 from translations_assets.keys.accepted_files import accepted_files
-from translations_assets.own_files import read_own, write_own
 from translations_assets.records.canonical import json_digest
-from translations_assets.whole_file import keep_newest
 
 MOST_FILES = 8  # one for each state of the code that keys were asked for
 LOCK = "requirements/main.lock"

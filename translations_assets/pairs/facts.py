@@ -13,10 +13,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from translations_assets import settings
+from translations_assets.common import settings
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.whole_file import keep_newest, write_whole
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.model_names import RELEASED
-from translations_assets.errors import TranslationsError
+from translations_assets.configs.training_configs import ReadConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.project import Project
 from translations_assets.records.canonical import json_digest
@@ -28,8 +30,6 @@ from translations_assets.registry.read import StoreReader
 from translations_assets.results.evaluations import shown_model
 from translations_assets.running.prices import Prices, RecordedStep, spent_on
 from translations_assets.stages import last_asset
-from translations_assets.training_configs import ReadConfig
-from translations_assets.whole_file import keep_newest, write_whole
 
 FORMAT = 1  # of what is kept
 MOST_KEPT = 2000

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import BACKWARDS, FINETUNED, OTHERS, RELEASED, TEACHERS
-from translations_assets.errors import TranslationsError
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
 from translations_assets.report.facts import Report

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import BACKWARDS
 from translations_assets.config.schema import config_digest
-from translations_assets.errors import TranslationsError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord

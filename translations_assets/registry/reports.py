@@ -11,8 +11,9 @@ from pathlib import Path
 
 from jinja2 import UndefinedError
 
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.whole_file import write_whole
 from translations_assets.config.load import parse_config
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
@@ -24,7 +25,6 @@ from translations_assets.running.protocols import Store
 from translations_assets.running.run_results import RunResults, UpstreamMissing
 from translations_assets.running.session import Session
 from translations_assets.stages import STAGES
-from translations_assets.whole_file import write_whole
 from translations_assets.why.history import History
 
 FOLDER = "reports"

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from translations_assets.common.whole_file import write_whole
 from translations_assets.registry.read import RunRow, ScoreRow, SpeedRow
 from translations_assets.report.page import FOLDER as REPORT
 from translations_assets.report.page import environment
 from translations_assets.results.scores import METRICS
-from translations_assets.whole_file import write_whole
 
 FOLDER = Path(__file__).parent
 LISTED = ("chrf", "bleu", "comet")  # metrics in the list of all models

@@ -6,12 +6,12 @@ import hashlib
 import os
 from typing import NamedTuple
 
+from translations_assets.common.revision import revision
+from translations_assets.common.settings import repository_root
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest, Provenance, Ref
 from translations_assets.report.facts import Report
 from translations_assets.report.page import as_card, as_html
-from translations_assets.revision import revision
-from translations_assets.settings import repository_root
 
 STAGE = "report"
 PAGE, CARD = "report.html", "model-card.md"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from translations_assets.errors import DamagedError
+from translations_assets.common.errors import DamagedError
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob
 from translations_assets.results.scores import Comparison, Scores

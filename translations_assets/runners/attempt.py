@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from translations_assets.background import Repeating, in_words
-from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.common.background import Repeating, in_words
+from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.keys.programs import other_programs
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker

@@ -8,8 +8,8 @@ import signal
 from collections.abc import Callable
 from types import FrameType
 
-from translations_assets.background import CLOCK, Clock, Repeating
-from translations_assets.errors import StoreError
+from translations_assets.common.background import CLOCK, Clock, Repeating
+from translations_assets.common.errors import StoreError
 
 CHECK_SECONDS = 1.0
 COMMIT_SECONDS = 6.5  # after which an orchestrator need not wait for what is being stored

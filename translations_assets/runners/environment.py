@@ -15,10 +15,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from translations_assets.common.settings import credentials
 from translations_assets.runners.publisher import secrets_of
 from translations_assets.runners.wire import Request
 from translations_assets.runners.work_folder import WorkFolder
-from translations_assets.settings import credentials
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _PASSED = (

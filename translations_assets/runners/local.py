@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urlsplit
 
+from translations_assets.common.errors import TemporaryError
 from translations_assets.config.deployment import UNSAVED_MINUTES
-from translations_assets.errors import TemporaryError
 from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, gpus_of, script_memory, workspace
 from translations_assets.runners.slots import Claim, Slots

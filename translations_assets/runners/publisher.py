@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translations_assets.background import CLOCK, Clock, Repeating
+from translations_assets.common.background import CLOCK, Clock, Repeating
 from translations_assets.running.job import Job
 from translations_assets.running.reading import is_read
 from translations_assets.store.contents import clone

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from translations_assets.errors import DamagedError, StoreError
+from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.bundle import MOST_BYTES, BundleError
 from translations_assets.records.bundle import unpack as unpack_bundle
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder

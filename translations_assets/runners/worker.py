@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.runners.attempt import Attempt
 from translations_assets.runners.control import Control, LifeLine
 from translations_assets.runners.wire import Busy, Detached, Ending, Reply, Request, pack_reply, write

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from translations_assets.background import Clock
-from translations_assets.errors import (
+from translations_assets.common.background import Clock
+from translations_assets.common.errors import (
     Cancelled,
     StoreError,
     StoreUnreachable,

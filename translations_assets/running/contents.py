@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, KeyParts

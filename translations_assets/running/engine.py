@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from translations_assets.background import CLOCK, Clock
-from translations_assets.errors import (
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.common.errors import (
     Cancelled,
     FailedStep,
     StepFailed,

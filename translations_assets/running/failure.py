@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.graph.step import Step
 from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker

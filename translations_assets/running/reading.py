@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.running.protocols import Store
 
 

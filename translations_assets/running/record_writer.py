@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from translations_assets.background import Clock, Repeating
+from translations_assets.common.background import Clock, Repeating
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 

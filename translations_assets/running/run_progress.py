@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from translations_assets.background import Clock
+from translations_assets.common.background import Clock
 from translations_assets.graph.step import Step
 
 

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from translations_assets.background import CLOCK, Clock
-from translations_assets.errors import TranslationsError
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest, Ref

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from translations_assets.background import CLOCK, Clock
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.stage_names import resolve_stage
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker

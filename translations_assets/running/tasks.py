@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
-from translations_assets.background import CLOCK, Clock
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.common.errors import StoreUnreachable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

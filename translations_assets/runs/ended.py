@@ -18,13 +18,13 @@ from dagster._core.storage.tags import (
 )
 
 from translations_assets.checks.gates import HARMLESS
+from translations_assets.common.settings import LOCAL_SERVER
 from translations_assets.config.deployment import Deployment
+from translations_assets.instance.server import GATE
 from translations_assets.records.commands import TrainRequest, command, override_words
 from translations_assets.running.budget import spent_of
 from translations_assets.runs.failed_assets import FailedAsset, failed_assets
 from translations_assets.runs.run import Run
-from translations_assets.server import GATE
-from translations_assets.settings import LOCAL_SERVER
 from translations_assets.stages import last_asset
 
 _PROCESS_GONE = {"", RunFailureReason.UNEXPECTED_TERMINATION.value, RunFailureReason.RUN_WORKER_RESTART.value}

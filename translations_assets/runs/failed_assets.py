@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import dagster as dg
 
-from translations_assets.server import CAUSE, GATE
+from translations_assets.instance.server import CAUSE, GATE
 
 Cause: TypeAlias = Literal["steps", "lost results", "budget", "gates", "training config", ""]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from translations_assets.process_id import PROCESS_TAG, has_ended
+from translations_assets.instance.process_id import PROCESS_TAG, has_ended
+from translations_assets.instance.server import PARTITION_TAG
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.runs.run import STATES, Run
-from translations_assets.server import PARTITION_TAG
 from translations_assets.stages import STAGES
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from translations_assets.dagster_home import has_instance, open_instance
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
+from translations_assets.instance.home import has_instance, open_instance
 from translations_assets.records.run import RunRecord
 from translations_assets.runs.run import Run, merged, run_of_record
 
@@ -43,8 +43,8 @@ class KnownRuns:
         return newest[:number]
 
     def _known_to_dagster(self, number: int | None) -> list[Run]:
+        from translations_assets.instance.server import PARTITION_TAG
         from translations_assets.runs.instance import run_of_dagster
-        from translations_assets.server import PARTITION_TAG
 
         with open_instance() as instance:
             records = instance.get_run_records(limit=number)

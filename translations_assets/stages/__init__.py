@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
+from translations_assets.common.errors import GraphError
 from translations_assets.config.stage_names import stage_names
-from translations_assets.errors import GraphError
 from translations_assets.graph.stage import Stage, stage_order
 from translations_assets.stages import (
     alignments,

@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from translations_assets.common.settings import repository_root
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language, language
 from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
-from translations_assets.settings import repository_root
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
 from translations_assets.stages.handles import RESUMED_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step
 from translations_assets.stages.languages import Identifying, opuscleaner_code

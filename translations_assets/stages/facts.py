@@ -12,9 +12,9 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, get_args
 
+from translations_assets.common.settings import repository_root
 from translations_assets.graph.stage import Stage
 from translations_assets.graph.step import WorkerClass
-from translations_assets.settings import repository_root
 
 SCRIPTS = "pipeline."
 WORKER_CLASSES: tuple[str, ...] = get_args(WorkerClass)  # the larger machine after the smaller

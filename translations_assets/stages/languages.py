@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
+from translations_assets.common.settings import repository_root
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import (
     FASTTEXT,
@@ -26,7 +27,6 @@ from translations_assets.config.languages import Language, languages
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Output
-from translations_assets.settings import repository_root
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
 
 TABLE = repository_root() / "pipeline" / "clean" / "filters" / "alphabets.json"

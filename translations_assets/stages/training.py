@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from translations_assets.common.errors import GraphError
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import GraphError
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, RepoFile, Step
 from translations_assets.stages.continuation import distils, fetch_model, fetch_vocab

@@ -12,7 +12,7 @@ from itertools import tee
 from pathlib import Path
 from typing import Generic
 
-from translations_assets.errors import DamagedError, StoreError
+from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob, Manifest, Usage
 from translations_assets.store.contents import MOST_IN_MEMORY, Digests, digest_bytes

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any, Generic
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.inside import check_name, inside
 from translations_assets.records.manifest import Blob
 from translations_assets.store import encoding

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 
 _START = b'{"sha256": "'
 _DIGEST_END = len(_START) + 64

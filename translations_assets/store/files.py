@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.records.inside import first_link
 from translations_assets.store.contents import (
     MOST_IN_MEMORY,

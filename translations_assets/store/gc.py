@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Retention, Rules
 from translations_assets.store.contents import digest_of_name

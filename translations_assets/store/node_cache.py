@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.contents import READ_ONLY, NotPlainError, clone, open_plain, place
 from translations_assets.store.locks import acquire, acquire_kept, flock, release

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.store.local import LocalStore
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def reader_of(store: Store) -> str:
 
 def _open_bucket(objects: Objects, read_only: bool) -> Store:
     """The store in a bucket, with this machine's cache of downloads where the settings name one."""
-    from translations_assets.settings import download_cache
+    from translations_assets.common.settings import download_cache
     from translations_assets.store.bucket.store import BucketStore
     from translations_assets.store.node_cache import NodeCache
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Publication, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading, Store

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Pin, Publication, Ref
 from translations_assets.records.run import RunRecord

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Generic
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading

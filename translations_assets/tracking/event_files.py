@@ -13,8 +13,8 @@ from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
+from translations_assets.common.whole_file import write_whole
 from translations_assets.tracking.tracked import TrackedRun
-from translations_assets.whole_file import write_whole
 
 FORMAT = "brain.Event:2"  # which TensorBoard's readers expect of the first record
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from requests.utils import get_netrc_auth
 
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.records.canonical import json_digest
 from translations_assets.report.facts import Report
 from translations_assets.tracking.tracked import TrackedRun, tracked_runs

@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
+from translations_assets.instance.server import PAIRS
 from translations_assets.pairs.facts import currency_of, gather
 from translations_assets.pairs.page import as_html
 from translations_assets.project import Project
-from translations_assets.server import PAIRS
 from translations_assets.ui.pages import HEADERS, complain
 
 

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
+from translations_assets.instance.server import REPORTS
 from translations_assets.project import this_project
 from translations_assets.report.kept import CARD, PAGE, STAGE
-from translations_assets.server import REPORTS
 from translations_assets.ui.pages import HEADERS, complain, is_named, nothing_here
 
 

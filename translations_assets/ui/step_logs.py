@@ -18,14 +18,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from translations_assets.background import CLOCK, Clock, Repeating
-from translations_assets.errors import TranslationsError
+from translations_assets.common.background import CLOCK, Clock, Repeating
+from translations_assets.common.errors import TranslationsError
+from translations_assets.instance.server import LOGS, log_path, run_path
 from translations_assets.project import this_project
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.reading import reading
 from translations_assets.running.resolve import RUNS
-from translations_assets.server import LOGS, log_path, run_path
 from translations_assets.ui.pages import HEADERS, HOME, complain, is_named, nothing_here, page
 
 PARTS = 200  # that a page reads: each has at most 1 MB of a log

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import TranslationsError
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import GivenFile, Output, Step, placed
 from translations_assets.records.manifest import KeyParts

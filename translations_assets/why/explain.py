@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from translations_assets.common.errors import CodeError, StoreError
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.errors import CodeError, StoreError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, Step
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.key import KeyMaker

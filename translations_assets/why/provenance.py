@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from translations_assets.errors import DamagedError
+from translations_assets.common.errors import DamagedError
 from translations_assets.records.manifest import Blob, Manifest, Worker
 from translations_assets.running.job import INPUT_FOLDER
 from translations_assets.running.protocols import Store

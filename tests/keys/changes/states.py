@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 from tests.memory_store import MemoryStore
 from tests.stages.configs import FULL
+from translations_assets.common.settings import repository_root
 from translations_assets.config.load import load_config, parse_config
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import build_graph
@@ -28,7 +29,6 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Provenance
 from translations_assets.running.plan import make_plan
 from translations_assets.running.step_state import Status
-from translations_assets.settings import repository_root
 from translations_assets.stages import STAGES
 
 ROOT = repository_root()

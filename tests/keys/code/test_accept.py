@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.keys.code.package import GUARD, SCRIPT, Package
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.accepted import Accepted, Change, add_changes
 from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 

@@ -15,7 +15,7 @@ from typing import cast
 import pytest
 
 from tests.keys.code.package import GUARD, SCRIPT, Package
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.fingerprint import CodeBase
 
 

@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.keys.code.test_scripts import ROOT, SCRIPTS
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.fingerprint import CodeBase
 from translations_assets.keys.code.libraries import Lock, distribution_of, normal_name, resolve
 

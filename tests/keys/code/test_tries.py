@@ -12,7 +12,7 @@ import pytest
 
 from tests.keys.code.package import GUARD, SCRIPT, Package
 from tests.keys.code.tries import ALL, Files
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.bundle import pack
 from translations_assets.keys.code.fingerprint import CodeBase
 

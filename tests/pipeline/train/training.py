@@ -15,7 +15,7 @@ from pipeline.alignments.icu_tokens import tokenize
 from pipeline.common.lines import write_lines
 from tests.patience import PATIENCE
 from tests.pipeline.train import tiny
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 QUICK = {**tiny.TINY, "save-freq": 10, "valid-freq": 1000, "disp-freq": 5, "maxi-batch": 2}
 SMALL_CURRICULUM = {

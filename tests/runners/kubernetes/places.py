@@ -12,11 +12,11 @@ from typing import Any
 from tests.kube.cluster import Cluster
 from tests.kube.objects import Object
 from tests.runners.scripts import attempt, job
+from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.running.events import JobEvent, Waiting
 from translations_assets.running.job import Job, Outcome
-from translations_assets.settings import repository_root
 from translations_assets.store.local import LocalStore
 
 IMAGE = "registry.example/worker"

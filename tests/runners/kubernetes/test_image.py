@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runners.kubernetes.test_jobs import STEP, container
+from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.records.manifest import Blob
 from translations_assets.runners.kubernetes.cluster import ClusterError
@@ -21,7 +22,6 @@ from translations_assets.runners.kubernetes.image import (
 )
 from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.running.job import Job
-from translations_assets.settings import repository_root
 
 CLEANER = Path("requirements/cleaner.lock")
 SCORER = Path("requirements/scorer.lock")

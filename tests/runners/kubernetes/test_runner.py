@@ -13,7 +13,7 @@ import pytest
 
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually, output, written
-from translations_assets.errors import StoreUnreachable
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.jobs import Descriptions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.gcs_server import BUCKET, GcsServer
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gcs.objects import GcsObjects
 from translations_assets.store.open import open_store

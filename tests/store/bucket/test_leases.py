@@ -14,7 +14,7 @@ from tests.store.fake_objects import FakeObjects, Service
 from tests.store.machines import PERIOD, Machine, World
 from tests.store.values import KEY, OTHER_KEY
 from tests.virtual_clock import VirtualClock
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.store.bucket.leases import Leases
 
 

@@ -15,7 +15,7 @@ from tests.patience import PATIENCE
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import KEY, manifest, ref
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.leases import Leases

@@ -13,7 +13,7 @@ import pytest
 
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, Fault, GcsServer, Kind
-from translations_assets.errors import DamagedError, StoreError, StoreUnreachable
+from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.bucket.transfer import PIECE, digests_of

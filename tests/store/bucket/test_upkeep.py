@@ -9,7 +9,7 @@ import pytest
 from tests.store.gcs_server import BUCKET, GcsServer
 from tests.store.values import finish, manifest, publish
 from tests.virtual_clock import VirtualClock
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord

@@ -10,7 +10,7 @@ import pytest
 
 from tests.store.machines import PERIOD, World
 from tests.store.values import KEY, OTHER_KEY
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 
 
 def test_who_waits_counts_at_once_and_no_longer_than_it_waits(world: World) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.store.conftest import OBJECTS
 from tests.store.gcs_server import BUCKET, Fault, GcsServer
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gcs.objects import GcsObjects
 

@@ -21,6 +21,8 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 
+from translations_assets.common.own_files import read_own, write_own
+from translations_assets.common.settings import state_folder
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.languages import Language
 from translations_assets.config.providers.opus import version_order
@@ -33,8 +35,6 @@ from translations_assets.config.providers.provider import (
     reason_of,
 )
 from translations_assets.config.web import ask, together
-from translations_assets.own_files import read_own, write_own
-from translations_assets.settings import state_folder
 
 IMPORTER = "mtdata"
 AT_ONCE = 16

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from translations_assets.errors import CodeError
-from translations_assets.whole_file import write_whole
+from translations_assets.common.errors import CodeError
+from translations_assets.common.whole_file import write_whole
 
 FILE = "pipeline/accepted-changes.yml"  # next to the code that it speaks of: it is installed with it
 _HEADER = """\

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from packaging.markers import Marker
 
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.syntax import words
 
 # Import names that differ from the distribution's.

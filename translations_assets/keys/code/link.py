@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import cast
 
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code import outside
 from translations_assets.keys.code.modules import Found, Imported, Module, Modules, Unit
 from translations_assets.keys.code.normalise import Normaliser

@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from translations_assets.errors import CodeError
+from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.libraries import is_standard_library
 from translations_assets.keys.code.outside import names_code
 from translations_assets.keys.code.syntax import bound_names, children, is_idle, is_main_guard, parse

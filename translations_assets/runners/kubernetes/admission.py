@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from translations_assets.background import CLOCK, Clock
+from translations_assets.common.background import CLOCK, Clock
 from translations_assets.runners.kubernetes.cluster import DENIED, NotAdmitted
 from translations_assets.runners.kubernetes.state import PodVerdict
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from translations_assets.errors import TemporaryError, TranslationsError
-from translations_assets.retry_after import asked_pause
+from translations_assets.common.errors import TemporaryError, TranslationsError
+from translations_assets.common.retry_after import asked_pause
 from translations_assets.runners.kubernetes.access import Access, access_to
 from translations_assets.runners.kubernetes.state import CONTAINER, JobState, Object
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from translations_assets.background import CLOCK, Clock, Repeating
+from translations_assets.common.background import CLOCK, Clock, Repeating
+from translations_assets.common.errors import StoreError
 from translations_assets.config.deployment import Kubernetes, WorkerClassName
-from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,
     Ahead,

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from translations_assets.common.errors import StoreError
 from translations_assets.config.deployment import WorkerClassName
-from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.connection import Connection
 from translations_assets.runners.kubernetes.pod_log import LogReader, lines_after

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from translations_assets.common.errors import StoreError
 from translations_assets.config.deployment import UNSAVED_MINUTES, Kubernetes
-from translations_assets.errors import StoreError
 from translations_assets.runners.kubernetes.admission import JobAdmission
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from translations_assets.background import CLOCK, Clock
+from translations_assets.common.background import CLOCK, Clock
 from translations_assets.running.events import JobEvent, Waiting
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work

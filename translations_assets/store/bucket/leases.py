@@ -27,8 +27,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from translations_assets.background import CLOCK, Clock, Repeating
-from translations_assets.errors import StoreError
+from translations_assets.common.background import CLOCK, Clock, Repeating
+from translations_assets.common.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, ServiceClock, remove_older
 from translations_assets.store.bucket.waiting import Waiting
 

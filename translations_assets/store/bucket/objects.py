@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.store.contents import Digests
 
 _GOOD_SECONDS = 600.0  # then the service's clock is read again: a machine that sleeps stops its own clock

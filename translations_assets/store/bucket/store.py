@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
 
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat

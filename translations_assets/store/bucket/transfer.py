@@ -16,7 +16,7 @@ from pathlib import Path
 
 import google_crc32c
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.contents import READ_BYTES, Digests

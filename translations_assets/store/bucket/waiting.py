@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat, remove_older
 
 _SESSIONS = "sessions/"

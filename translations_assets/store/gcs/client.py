@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 
 if TYPE_CHECKING:
     from google.cloud.storage import Client

@@ -12,8 +12,8 @@ from google.api_core import exceptions as api
 from google.auth import exceptions as auth
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
-from translations_assets import retry_after
-from translations_assets.errors import StoreError, StoreUnreachable
+from translations_assets.common import retry_after
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.store.gcs.client import LOGIN
 
 _PASSES = frozenset((408, 429, 500, 502, 503, 504))

@@ -18,7 +18,7 @@ from google.api_core.retry import Retry
 from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
-from translations_assets.errors import StoreError
+from translations_assets.common.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, Stat
 from translations_assets.store.bucket.transfer import digests_of
 from translations_assets.store.contents import Digests, changed, digest_bytes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from translations_assets.errors import TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.records.inside import inside
 
 RECORDS = "records.json"  # which of the files are what, as Remote Settings keeps it

@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from translations_assets.errors import TranslationsError
-from translations_assets.settings import repository_root
+from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import repository_root
 from translations_assets.ui.guard import GUARDS
 from translations_assets.ui.playground.models import ExportedModel
 from translations_assets.ui.playground.teacher import MOST_CHARACTERS, Teacher, TextRefused

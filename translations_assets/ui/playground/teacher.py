@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from translations_assets.settings import repository_root
+from translations_assets.common.settings import repository_root
 
 MOST_CHARACTERS = 2_000  # of a text
 MOST_WAITING = 4  # requests, with the one that is answered

@@ -1,0 +1,1 @@
+"""What every room uses: settings, errors, the clock, small files."""

@@ -1,0 +1,1 @@
+"""The training configs that there are: read, cached, stored, and made."""
