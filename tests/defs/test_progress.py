@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from translations_assets.defs.assets import OBSERVATION_SECONDS, Progress
+from translations_assets.defs.assets import OBSERVATION_SECONDS, AssetProgress
 from translations_assets.graph.step import Step
 from translations_assets.running import events
 from translations_assets.running.events import StepEvent
@@ -56,8 +56,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def listener(context: Context) -> Progress:
-    return Progress(context, "train_student")  # type: ignore[arg-type]
+def listener(context: Context) -> AssetProgress:
+    return AssetProgress(context, "train_student")  # type: ignore[arg-type]
 
 
 def numbers(update: int, **others: Any) -> StepEvent:
@@ -113,7 +113,7 @@ def test_numbers_of_several_trainings_are_told_apart_by_their_places(
     """Whatever their labels are: plots compare partitions. What another script tells takes no place."""
     fetch, second = replace(STEP, script="pipeline.fetch", label="fetch"), replace(STEP, label="train-2")
     steps = [fetch, STEP, second]
-    with Progress(context, "train_student", steps=steps) as told:  # type: ignore[arg-type]
+    with AssetProgress(context, "train_student", steps=steps) as told:  # type: ignore[arg-type]
         for step, update in ((second, 7), (STEP, 5), (second, 8)):
             told(StepEvent(step, events.Progress({"update": update})))
     assert context.values()[-1] == {"update": 5, "step": STEP.label, "update (2)": 8, "step (2)": "train-2"}
@@ -166,5 +166,5 @@ def test_cached_steps_are_silent(context: Context) -> None:
 def test_other_listeners_get_everything(context: Context) -> None:
     seen: list[StepEvent] = []
     event = StepEvent(STEP, events.Done())
-    Progress(context, "train_student", [seen.append])(event)  # type: ignore[arg-type]
+    AssetProgress(context, "train_student", [seen.append])(event)  # type: ignore[arg-type]
     assert seen == [event]

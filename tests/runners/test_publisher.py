@@ -17,7 +17,7 @@ from tests.runners.scripts import COPY, KEY, job
 from tests.virtual_clock import VirtualClock
 from translations_assets.common.background import Repeating
 from translations_assets.common.errors import StoreUnreachable
-from translations_assets.runners.publisher import CheckpointWatch, Progress, Redaction, StepLog
+from translations_assets.runners.publisher import CheckpointWatch, LiveNumbers, Redaction, StepLog
 from translations_assets.running.reading import reading
 from translations_assets.store.contents import clone
 
@@ -26,7 +26,7 @@ MINUTE, DAY = 60.0, 86_400.0
 
 def test_a_line_is_reported_once_it_is_whole(tmp_path: Path) -> None:
     seen: list[Mapping[str, Any]] = []
-    progress = Progress(tmp_path / "live", Redaction(()), seen.append)
+    progress = LiveNumbers(tmp_path / "live", Redaction(()), seen.append)
     progress.forward()
     with (tmp_path / "live").open("w") as live:
         for text, expected in (

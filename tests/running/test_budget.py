@@ -11,7 +11,7 @@ import pytest
 
 from tests.running.conftest import Bench, demo_graph
 from translations_assets.common.background import Clock
-from translations_assets.common.errors import Cancelled, StepFailed
+from translations_assets.common.errors import RunCancelled, StepFailed
 from translations_assets.config.deployment import Costs
 from translations_assets.records.cost import HOUR, Cost
 from translations_assets.running.budget import Budget, spent_of
@@ -200,7 +200,7 @@ def test_a_run_with_a_hard_budget_is_cancelled_as_any_other(bench: Bench) -> Non
     session.budget = replace(budget(5000), is_hard=True)
     bench.runner.gates["join"] = Passing(Later(), 1000)
     threading.Timer(0.5, bench.cancel.set).start()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         bench.run(session, "texts", "join")
 
 

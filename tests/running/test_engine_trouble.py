@@ -12,7 +12,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.running.conftest import SETTINGS, Bench, demo_graph, demo_stages, graph_of, one_stage
 from translations_assets.common.errors import (
-    Cancelled,
+    RunCancelled,
     StepFailed,
     StoreError,
     StoreUnreachable,
@@ -274,7 +274,7 @@ def cancel_midway(bench: Bench) -> None:
         if (event.what.kind, event.step.label) == ("done", "write-a"):
             bench.cancel.set()
 
-    with pytest.raises(Cancelled, match=r"Not made: \S+, \S+, \S+\.$"):
+    with pytest.raises(RunCancelled, match=r"Not made: \S+, \S+, \S+\.$"):
         Engine(bench.store, bench.runner).run(session, session.graph.steps, bench.cancel, listen)
 
 
@@ -294,7 +294,7 @@ def test_what_is_finished_when_a_run_is_cancelled_stays(bench: Bench) -> None:
 
 def test_cancelled_before_it_begins(bench: Bench) -> None:
     bench.cancel.set()
-    with pytest.raises(Cancelled, match=r"Not made: .*, 1 more\.$"):
+    with pytest.raises(RunCancelled, match=r"Not made: .*, 1 more\.$"):
         bench.make()
     assert bench.runner.ran == []
 
@@ -308,7 +308,7 @@ def test_cancelling_ends_a_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
         if event.what.kind == "retry":
             threading.Timer(0.05, bench.cancel.set).start()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         Engine(bench.store, bench.runner).run(session, session.graph.steps, bench.cancel, listen)
     assert bench.runner.ran == ["write-a"]
 
@@ -323,6 +323,6 @@ def test_steps_that_wait_for_a_thread_do_not_start_after_cancelling(bench: Bench
         if len(bench.runner.jobs) == engine_module.THREADS:
             bench.cancel.set()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         Engine(bench.store, bench.runner).run(session, session.graph.steps, bench.cancel, listen)
     assert len(bench.runner.jobs) == engine_module.THREADS

@@ -8,7 +8,7 @@ import pytest
 
 from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, graph_of, one_stage
-from translations_assets.common.errors import Cancelled, StepFailed, StoreUnreachable
+from translations_assets.common.errors import RunCancelled, StepFailed, StoreUnreachable
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import attempts, tasks
 from translations_assets.running import engine as engine_module
@@ -171,7 +171,7 @@ def test_cancelling_ends_the_wait_and_is_no_failure(bench: Bench) -> None:
         bench.events.append(event)
         bench.cancel.set()
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(RunCancelled):
         engine_module.Engine(bench.store, bench.runner).run(
             session, session.graph.steps, bench.cancel, listen
         )

@@ -17,7 +17,7 @@ from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan
 from translations_assets.running.step_state import StepState
-from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, Speed
+from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, TrainingSpeed
 from translations_assets.why.forecast import Forecasts, start_of
 from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
@@ -39,7 +39,7 @@ def step_of(label: str, text: str = SHAPED) -> Step:
 
 def estimates(gpus: int = 0, flops: float = 100e9, store: MemoryStore | None = None) -> Estimates:
     history = History(store or MemoryStore(), "ann/main", "en-ru")
-    return Estimates(KEYS, history, lambda step: gpus, lambda number: Speed(flops, "as measured"))
+    return Estimates(KEYS, history, lambda step: gpus, lambda number: TrainingSpeed(flops, "as measured"))
 
 
 def test_the_weights_of_a_model_are_those_of_its_file() -> None:

@@ -15,7 +15,7 @@ import typer
 
 from translations_assets.cli import common, completion, exits
 from translations_assets.cli.common import Json, Partition, this_project
-from translations_assets.cli.output import Progress, print_answer, print_json
+from translations_assets.cli.output import ProgressPrinter, print_answer, print_json
 from translations_assets.common.errors import TranslationsError
 from translations_assets.records.retention import Rules
 from translations_assets.runs.known import whole_id
@@ -66,7 +66,7 @@ def verify(
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     verified = verify_store(
-        store, sample=chosen, seed=seed, progress=Progress("re-hashed", size=True), base=base
+        store, sample=chosen, seed=seed, progress=ProgressPrinter("re-hashed", size=True), base=base
     )
     if json:
         print_json(

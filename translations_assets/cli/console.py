@@ -295,7 +295,7 @@ class Follower:
 
     def _emit_numbers(self, metadata: Mapping[str, Any]) -> None:
         for key, entry in metadata.items():
-            name, bracket, number = key.partition(" (")  # as `defs.assets.Progress` marks them
+            name, bracket, number = key.partition(" (")  # as `defs.assets.AssetProgress` marks them
             label = metadata.get(f"{STEP_LABEL}{bracket}{number}", {}).get("text", "")
             value = entry.get("floatValue", entry.get("intValue"))
             if value is not None:

@@ -11,7 +11,7 @@ import typer
 from translations_assets.cli import exits, streams
 from translations_assets.cli.commands import Commands
 from translations_assets.cli.lazy import PROGRAM, SETTINGS
-from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.common.settings import allow_all_files, repository_root
 from translations_assets.config.errors import ConfigError
 
@@ -63,7 +63,7 @@ def main() -> None:
     allow_all_files()
     try:
         app(prog_name=PROGRAM)
-    except Cancelled as error:
+    except RunCancelled as error:
         print(f"cancelled: {error}", file=sys.stderr)
         sys.exit(exits.CANCELLED)
     except (TranslationsError, ConfigError) as error:

@@ -56,7 +56,7 @@ def print_note(text: object) -> None:
     tell(f"note: {text}")
 
 
-class Progress:
+class ProgressPrinter:
     """Progress of a slow operation on standard error.
 
     done   what is done: `planned`

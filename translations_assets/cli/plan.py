@@ -183,7 +183,7 @@ class Plans(NamedTuple):
 def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:
     """Plan several training configs; slow plans show their progress on standard error."""
     project, found = this_project(), Plans({}, [])
-    progress = output.Progress("planned", "training configs")
+    progress = output.ProgressPrinter("planned", "training configs")
     for number, name in enumerate(names):
         progress(number, len(names))
         try:

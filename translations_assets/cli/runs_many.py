@@ -20,7 +20,7 @@ from translations_assets.cli.common import note_new_store, this_project
 from translations_assets.cli.output import print_json, tell
 from translations_assets.cli.plan import plan_many, print_plans
 from translations_assets.cli.runs_end import ended_as_json
-from translations_assets.common.errors import Cancelled, StoreUnreachable, TranslationsError
+from translations_assets.common.errors import RunCancelled, StoreUnreachable, TranslationsError
 from translations_assets.common.settings import server_url, state_folder
 from translations_assets.common.whole_file import keep_newest
 from translations_assets.records.commands import TrainRequest
@@ -95,7 +95,7 @@ def train_several(
 ) -> None:
     """Plan several training configs, ask once, and run each, so many at a time.
 
-    Raises TranslationsError, once all have ended, when some have failed; Cancelled after Ctrl-C.
+    Raises TranslationsError, once all have ended, when some have failed; RunCancelled after Ctrl-C.
     """
     note_new_store()
     plans = plan_many(names, request.target, request.options)
@@ -117,7 +117,7 @@ def train_several(
         print_json([_as_json(run) for run in ended])
     codes = [run.process.returncode for run in ended]
     if exits.CANCELLED in codes:
-        raise Cancelled("What is finished is kept. To go on: the same command")
+        raise RunCancelled("What is finished is kept. To go on: the same command")
     if failed := [run.partition for run in ended if run.process.returncode]:
         raise TranslationsError(f"{len(failed)} of {len(ended)} runs failed: {', '.join(failed)}")
 

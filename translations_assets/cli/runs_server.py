@@ -11,7 +11,7 @@ import typer
 from translations_assets.cli import exits
 from translations_assets.cli.output import print_answer, print_json, tell
 from translations_assets.cli.runs_end import ended_as_json, kept_of, tell_done, tell_spent
-from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.common.settings import user
 from translations_assets.runs.run import STATES
 
@@ -31,7 +31,7 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
 
     To detach is to leave it running at once.
 
-    Raises Cancelled, or TranslationsError for a failure and for a server that does not know the partition.
+    Raises RunCancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
     from translations_assets.cli.console import Follower, console_of
     from translations_assets.instance.server import assets_of
@@ -57,7 +57,7 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
         print_json(ended_as_json(session, run, STATES[status], server.run_url(run)))
     tell_spent(session, run)
     if status == "CANCELED":
-        raise Cancelled(f"{kept_of(session.store, run)}\nThe run: {server.run_url(run)}")
+        raise RunCancelled(f"{kept_of(session.store, run)}\nThe run: {server.run_url(run)}")
     if status != "SUCCESS":
         raise TranslationsError(
             follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"

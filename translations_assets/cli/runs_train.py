@@ -36,7 +36,7 @@ from translations_assets.cli.runs_end import (
     tell_spent,
 )
 from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
-from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.common.settings import server_url, user
 from translations_assets.instance.home import open_instance
 from translations_assets.records.commands import TrainRequest
@@ -259,7 +259,7 @@ def launch(session: Session, listener: Listener, parent: str | None = None) -> D
 def _run_here(session: Session, plan: Plan, parent: str | None = None, json: bool = False) -> None:
     """Run a session's stages in this process, and show the progress; `parent` is the run that it repeats.
 
-    Raises Cancelled, or TranslationsError for a failure.
+    Raises RunCancelled, or TranslationsError for a failure.
     """
     from translations_assets.cli.console import console_of
     from translations_assets.instance.server import Server
@@ -276,7 +276,7 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
         typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
     tell_spent(session)
     if status == "CANCELED":
-        raise Cancelled(f"{kept_of(session.store, session.run)}\nTo go on: translations rerun {short}")
+        raise RunCancelled(f"{kept_of(session.store, session.run)}\nTo go on: translations rerun {short}")
     if status != "SUCCESS":
         told = [f"The run failed. To see its steps: translations status {short}"]
         raise TranslationsError("\n".join([*told, *next_steps(known_runs().get(session.run))]))

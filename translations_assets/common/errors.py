@@ -8,7 +8,7 @@ TranslationsError
 ├── GraphError          the stages do not make a graph
 ├── CodeError           a script's code cannot be fingerprinted
 ├── StepFailed          a script failed for its own fault, or too often
-└── Cancelled           somebody ended the run
+└── RunCancelled        somebody ended the run
 """
 
 from collections.abc import Sequence
@@ -77,5 +77,5 @@ class StepFailed(TranslationsError):
         return any(step.unpaid for step in self.failures)
 
 
-class Cancelled(TranslationsError):
+class RunCancelled(TranslationsError):
     """Somebody ended the run before the step was done."""

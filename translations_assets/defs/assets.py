@@ -128,13 +128,13 @@ def _run_stage(
     """Find or make the results of a stage's steps, and publish them. Raises as `Engine.run`."""
     is_changed = stage in session.changed
     steps = session.graph.stages[stage]
-    with Progress(context, stage, session.listeners, steps, is_changed=is_changed) as progress:
+    with AssetProgress(context, stage, session.listeners, steps, is_changed=is_changed) as progress:
         results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
     session.results.publish(stage)
     return results
 
 
-class Progress:
+class AssetProgress:
     """A listener of the engine for one asset of one run; called from several threads.
 
     listeners   get every event, too
@@ -160,7 +160,7 @@ class Progress:
         self._last = -OBSERVATION_SECONDS
         self._lock = threading.Lock()
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "AssetProgress":
         """Use it as a context: leaving it reports the numbers that came last."""
         return self
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from translations_assets.common.errors import Cancelled, TranslationsError
+from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.common.extras import require_cluster
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.endings import ToldCancellation, failure_of
@@ -38,7 +38,7 @@ def reported_failures() -> Iterator[None]:
     """Convert errors into Dagster's: cancelled, or failed with that message."""
     try:
         yield
-    except Cancelled as error:
+    except RunCancelled as error:
         raise ToldCancellation(str(error)) from None
     except (ConfigError, TranslationsError) as error:
         raise failure_of(error) from None

@@ -20,7 +20,7 @@ from translations_assets.common.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version
-from translations_assets.keys.remembered import LOCK, Known, Remembered
+from translations_assets.keys.remembered import LOCK, Remembered, ScriptIdentity
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
 
@@ -55,7 +55,7 @@ class KeyMaker:
         self._accepted = accepted
         self._files = files or FileDigests()
         self._remembered = Remembered(root, memory) if memory else None
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, ScriptIdentity] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}
         self._lock = threading.RLock()
 
@@ -83,18 +83,18 @@ class KeyMaker:
         """Distribution → version of everything that a script's reached code imports."""
         return self._find(script).libraries
 
-    def _find(self, script: str) -> Known:
+    def _find(self, script: str) -> ScriptIdentity:
         with self._lock:
             if script not in self._known:
                 known = self._remembered.get(script) if self._remembered else None
                 self._known[script] = known or self._find_out(script)
             return self._known[script]
 
-    def _find_out(self, script: str) -> Known:
+    def _find_out(self, script: str) -> ScriptIdentity:
         fingerprint = self._code.fingerprint(script)
         names = {part.partition(":")[2] for part in fingerprint.parts}
         programs = {program for name, program in PROGRAMS.items() if name in names}
-        known = Known(fingerprint.digest, self._resolve(fingerprint.imports | programs))
+        known = ScriptIdentity(fingerprint.digest, self._resolve(fingerprint.imports | programs))
         if self._remembered:
             self._remembered.add(script, known)
         return known

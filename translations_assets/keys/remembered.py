@@ -27,7 +27,7 @@ MOST_FILES = 8  # one for each state of the code that keys were asked for
 LOCK = "requirements/main.lock"
 
 
-class Known(NamedTuple):
+class ScriptIdentity(NamedTuple):
     """What of a script is part of keys: the fingerprint of its code, and distribution → version."""
 
     code: str
@@ -43,11 +43,11 @@ class Remembered:
     def __init__(self, root: Path, folder: Path) -> None:
         self._root, self._folder = root, folder
 
-    def get(self, script: str) -> Known | None:
+    def get(self, script: str) -> ScriptIdentity | None:
         """What is known of a script; None before it is found out."""
         return self._known.get(script)
 
-    def add(self, script: str, known: Known) -> None:
+    def add(self, script: str, known: ScriptIdentity) -> None:
         """Remember what was found out, unless a file has changed meanwhile."""
         self._known[script] = known
         self._keep()
@@ -85,8 +85,10 @@ class Remembered:
         return self._folder / f"{state.hexdigest()}.json"
 
     @cached_property
-    def _known(self) -> dict[str, Known]:
-        return {name: Known(code, libraries) for name, (code, libraries) in self._read["scripts"].items()}
+    def _known(self) -> dict[str, ScriptIdentity]:
+        return {
+            name: ScriptIdentity(code, libraries) for name, (code, libraries) in self._read["scripts"].items()
+        }
 
     @cached_property
     def _contents(self) -> dict[str, str]:

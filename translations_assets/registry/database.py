@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import astuple
 from pathlib import Path
 
-from translations_assets.registry.read import Data, Place, RunRow, ScoreRow, SpeedRow
+from translations_assets.registry.read import Data, RunRow, ScoreRow, SpeedRow, UrlRow
 
 SCHEMA = """
 create table runs (
@@ -56,7 +56,10 @@ def reports_in(path: Path) -> dict[str, str]:
 
 
 def _add(
-    database: sqlite3.Connection, table: str, run: str, values: Iterable[ScoreRow | SpeedRow | Data | Place]
+    database: sqlite3.Connection,
+    table: str,
+    run: str,
+    values: Iterable[ScoreRow | SpeedRow | Data | UrlRow],
 ) -> None:
     for value in values:
         columns = (run, *astuple(value))

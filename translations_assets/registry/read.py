@@ -57,7 +57,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Place:
+class UrlRow:
     """A location where a run's export was published, and the time (seconds since 1970)."""
 
     url: str
@@ -88,7 +88,7 @@ class RunRow:
     scores: tuple[ScoreRow, ...]
     speeds: tuple[SpeedRow, ...]
     data: tuple[Data, ...]
-    published: tuple[Place, ...]
+    published: tuple[UrlRow, ...]
     record: RunRecord
 
     @cached_property
@@ -117,11 +117,11 @@ class StoreReader:
     def __init__(self, store: Reading) -> None:
         self._store = store
         self._known: dict[object, Any] = {}
-        self._published: dict[str, list[Place]] = {}
+        self._published: dict[str, list[UrlRow]] = {}
         for made in store.publications():
             exported = store.generation(made.key, made.generation)
             for contents in _parameters(exported) if exported else ():
-                self._published.setdefault(contents, []).append(Place(made.url, made.time))
+                self._published.setdefault(contents, []).append(UrlRow(made.url, made.time))
 
     def rows(self) -> list[RunRow]:
         """The models that runs have evaluated, newest first: a row each, of the run that tells most of it.
@@ -153,7 +153,7 @@ class StoreReader:
         found = {label: self._store.generation(*record.uses[label]) for label in labels}
         return {label: manifest for label, manifest in found.items() if manifest}
 
-    def places(self, record: RunRecord) -> Iterator[Place]:
+    def places(self, record: RunRecord) -> Iterator[UrlRow]:
         """Yield the locations where the models that a run has exported are published."""
         labels = [label for label, stage in record.labels.items() if stage in KEPT_STAGES]
         used = [record.uses[label] for label in labels if label in record.uses]

@@ -21,10 +21,10 @@ from translations_assets.results.evaluations import (
     shown_model,
 )
 from translations_assets.results.files import METRICS, read_metrics, read_statistics
-from translations_assets.results.known import Known, known_results, read_each
+from translations_assets.results.known import KnownResult, known_results, read_each
 from translations_assets.results.lines import (
     DatasetLines,
-    Dropped,
+    DroppedLines,
     Source,
     dropped_lines,
     lines_by_dataset,
@@ -65,10 +65,10 @@ class Report:
     """
 
     session: Session
-    results: Mapping[str, Known]
+    results: Mapping[str, KnownResult]
     lacking: Sequence[str]
     datasets: Sequence[DatasetLines]
-    dropped: Sequence[Dropped]
+    dropped: Sequence[DroppedLines]
     sources: Sequence[Source]
     trainings: Mapping[str, Training]
     evaluations: Evaluations
@@ -186,7 +186,7 @@ def gather(
 
 
 def _before(
-    session: Session, results: Mapping[str, Known], metrics: Mapping[Step, object], history: History
+    session: Session, results: Mapping[str, KnownResult], metrics: Mapping[Step, object], history: History
 ) -> Iterator[tuple[tuple[str, str], Before]]:
     """Yield the scores of each evaluation in the artifact that counted before, of this partition only."""
     for step, now in evaluations_in(metrics):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from translations_assets.config.model_names import BACKWARDS
 from translations_assets.graph.step import Output, Step
 from translations_assets.results.evaluations import EVALUATING, model_of, shown_model
-from translations_assets.results.known import Known, read_text
+from translations_assets.results.known import KnownResult, read_text
 from translations_assets.running.session import Session
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Sentence:
     chrf: float
 
 
-def shown_sentences(session: Session, results: Mapping[str, Known]) -> list[Sentence]:
+def shown_sentences(session: Session, results: Mapping[str, KnownResult]) -> list[Sentence]:
     """Some of every test set, always the same of the same translations, from the worst to the best of each.
 
     The worst is always there. A set's sentences, one of each score, are ordered by it, the order is cut into
@@ -60,9 +60,9 @@ class _Set:
     texts: Mapping[str, Sequence[str]]
 
 
-def _translated_sets(session: Session, results: Mapping[str, Known]) -> Iterator[_Set]:
+def _translated_sets(session: Session, results: Mapping[str, KnownResult]) -> Iterator[_Set]:
     """The test sets that models have translated forwards, in the order of the graph."""
-    found: dict[tuple[Output, Output], dict[str, Known]] = {}
+    found: dict[tuple[Output, Output], dict[str, KnownResult]] = {}
     for known in results.values():
         if known.step.stage.startswith(EVALUATING) and "translations.zst" in known.manifest.outputs:
             sides = _made_by(known.step, "corpus_src"), _made_by(known.step, "corpus_trg")

@@ -11,7 +11,7 @@ from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.results.files import METRICS, read_comparison, read_scores
-from translations_assets.results.known import Known, read_each
+from translations_assets.results.known import KnownResult, read_each
 from translations_assets.results.scores import Scores
 from translations_assets.running.session import Session
 
@@ -38,7 +38,7 @@ def missing_evaluations(session: Session, results: Collection[str]) -> list[str]
 
 
 def read_evaluations(
-    session: Session, results: Mapping[str, Known], metrics: Mapping[Step, object]
+    session: Session, results: Mapping[str, KnownResult], metrics: Mapping[Step, object]
 ) -> Evaluations:
     """The scores among some results, of which `metrics` are read, with further metrics and comparisons."""
     found: Evaluations = {}
@@ -71,7 +71,7 @@ def makers(graph: Graph) -> dict[str, list[Step]]:
     return {model: list(steps) for model, steps in found.items()}
 
 
-def model_sizes(results: Mapping[str, Known]) -> dict[str, int]:
+def model_sizes(results: Mapping[str, KnownResult]) -> dict[str, int]:
     """Model → bytes of the files of parameters that its evaluations read; of two forms of one the larger."""
     found: dict[str, dict[str, int]] = {}
     for step, _ in results.values():

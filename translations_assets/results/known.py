@@ -16,14 +16,14 @@ from translations_assets.running.session import Session
 MOST_TEXT = 64 << 20  # bytes of a test set that are read
 
 
-class Known(NamedTuple):
+class KnownResult(NamedTuple):
     """A step, and the manifest of the result that counts for it."""
 
     step: Step
     manifest: Manifest
 
 
-def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
+def known_results(session: Session, steps: Iterable[Step]) -> dict[str, KnownResult]:
     """Label → the result that counts, by key or by the newest ref, of each step that has one."""
     found = {}
     for step in steps:
@@ -34,11 +34,11 @@ def known_results(session: Session, steps: Iterable[Step]) -> dict[str, Known]:
         result = session.results.result_of(step)
         manifest = result.manifest or session.store.generation(result.key, result.generation)
         if manifest is not None:
-            found[step.label] = Known(step, manifest)
+            found[step.label] = KnownResult(step, manifest)
     return found
 
 
-def read_each(session: Session, results: Mapping[str, Known], read: Reader[Value]) -> dict[Step, Value]:
+def read_each(session: Session, results: Mapping[str, KnownResult], read: Reader[Value]) -> dict[Step, Value]:
     """Step → what its file holds, by a reader of `results.files`; without those that leave no such file."""
     found = {step: read(session.store, manifest.outputs, step.label) for step, manifest in results.values()}
     return {step: value for step, value in found.items() if value is not None}

@@ -24,7 +24,7 @@ class DatasetLines:
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedLines:
     """Lines that a step read, kept and dropped, by reason; and some of the lines that it dropped."""
 
     label: str
@@ -50,7 +50,7 @@ class Source:
     synthetic: bool
 
 
-def dropped_lines(statistics: Mapping[Step, Statistics]) -> list[Dropped]:
+def dropped_lines(statistics: Mapping[Step, Statistics]) -> list[DroppedLines]:
     """List what each step dropped of its text, in the order of the graph; only steps that did."""
     found = []
     for step, stats in statistics.items():
@@ -58,7 +58,7 @@ def dropped_lines(statistics: Mapping[Step, Statistics]) -> list[Dropped]:
         reasons = {reason: count for reason, count in lines.dropped.items() if count} if lines else {}
         if lines and reasons:
             samples = [sample[0] for sample in stats.samples if _tells_a_reason(sample, reasons)]
-            found.append(Dropped(step.label, lines.read, lines.kept, reasons, samples[:SAMPLES]))
+            found.append(DroppedLines(step.label, lines.read, lines.kept, reasons, samples[:SAMPLES]))
     return found
 
 

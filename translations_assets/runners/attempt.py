@@ -28,8 +28,8 @@ from translations_assets.runners.machine import (
 )
 from translations_assets.runners.publisher import (
     CheckpointWatch,
+    LiveNumbers,
     LogEcho,
-    Progress,
     Redaction,
     StepLog,
     echoing,
@@ -150,16 +150,16 @@ class Attempt:
         saving.start()
         self._report(events.Started(process.pid, request.threads, request.gpus))
         monitor = Monitor(process.pid, self._folder)
-        progress = Progress(self._folder.progress, self._redaction, self._progress)
+        live = LiveNumbers(self._folder.progress, self._redaction, self._progress)
         try:
-            stopped = self._watch(process, monitor, progress, saving)
+            stopped = self._watch(process, monitor, live, saving)
         finally:
             self._gpus.close()
             code = process.kill()
             for repeating in (shipping, saving):
                 repeating.stop()
         seconds = time.monotonic() - process.started
-        progress.forward()
+        live.forward()
         self._control.committing = True
         for repeating in (shipping, saving):
             if repeating.join(RESULT_SECONDS) and (code != 0 or stopped):
@@ -196,7 +196,7 @@ class Attempt:
     def _progress(self, value: Mapping[str, Any]) -> None:
         self._report(events.Progress(value))
 
-    def _watch(self, process: ScriptProcess, monitor: Monitor, progress: Progress, saving: Repeating) -> str:
+    def _watch(self, process: ScriptProcess, monitor: Monitor, live: LiveNumbers, saving: Repeating) -> str:
         """Wait for the script's end; why it was asked to end, empty when it was not."""
         stopped, deadline = "", float("inf")
         while not process.exited() and time.monotonic() < deadline:
@@ -207,7 +207,7 @@ class Attempt:
                 process.terminate()
             if self._control.lease_lost:  # what it saves now is not stored, and another worker may begin
                 break
-            progress.forward()
+            live.forward()
             monitor.sample()
             self._gpus.sample()
         return stopped

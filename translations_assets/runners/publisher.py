@@ -259,7 +259,7 @@ def _hold(folder: Path, target: Path) -> None:
             clone(path, held, link=True)
 
 
-class Progress:
+class LiveNumbers:
     """Follows the file of live numbers that a script appends to, without secrets."""
 
     def __init__(self, path: Path, redaction: Redaction, report: Callable[[Mapping[str, Any]], None]) -> None:

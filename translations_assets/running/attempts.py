@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from translations_assets.common.background import Clock
 from translations_assets.common.errors import (
-    Cancelled,
+    RunCancelled,
     StoreError,
     StoreUnreachable,
     TemporaryError,
@@ -76,7 +76,7 @@ class Attempts:
             return Outcome("cancelled", message="cancelled before it started")
         try:
             return (yield from self._attempts(missing, wake))
-        except Cancelled as error:
+        except RunCancelled as error:
             return Outcome("cancelled", message=str(error))
         except TranslationsError as error:
             return Outcome("failed", message=str(error))
@@ -161,7 +161,7 @@ class Attempts:
             return (yield from patiently(begin, RUN_SECONDS, cancelled, report, self.clock))
         except StoreUnreachable as error:
             if self.cancel.is_set():
-                raise Cancelled(f"The run was cancelled while it waited: {error}") from error
+                raise RunCancelled(f"The run was cancelled while it waited: {error}") from error
             raise
 
     def _retry(self, step: Step, message: str) -> None:

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from translations_assets.common.background import CLOCK, Clock
 from translations_assets.common.errors import (
-    Cancelled,
     FailedStep,
+    RunCancelled,
     StepFailed,
     TranslationsError,
 )
@@ -67,8 +67,8 @@ class Engine:
         """Give every step a result: found by its key, or made now. Steps of other stages must be findable.
 
         A failing step does not stop its siblings. Raises StepFailed when a step failed, naming each;
-        Cancelled when `cancel` was set; UpstreamMissing when an input was never made. The listener is called
-        from several threads; what it raises is logged and changes nothing.
+        RunCancelled when `cancel` was set; UpstreamMissing when an input was never made. The listener is
+        called from several threads; what it raises is logged and changes nothing.
 
         >>> [result.step.label for result in engine.run(session, graph.steps, cancel, listener)]
         ['write-a', 'write-b', 'join', 'count']
@@ -121,7 +121,7 @@ class _Execution:
         if self.failures:
             raise StepFailed(self.failures)
         if self.cancel.is_set() and self.waiting:
-            raise Cancelled(f"The run was cancelled. Not made: {names(self.waiting)}.")
+            raise RunCancelled(f"The run was cancelled. Not made: {names(self.waiting)}.")
         results = (
             replace(each, reason=self.session.progress.reason(each.step)) for each in self.results.values()
         )
@@ -204,7 +204,7 @@ class _Execution:
         """Let an error of the store fail these steps and no other; cancelled, they wait."""
         try:
             yield
-        except Cancelled:
+        except RunCancelled:
             self.waiting.put_back(steps)
         except TranslationsError as error:
             for step in steps:

@@ -83,7 +83,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Speed:
+class TrainingSpeed:
     """Floating-point operations a second that a machine makes in training, and from where that is known."""
 
     flops: float
@@ -102,13 +102,13 @@ class Estimates:
         keys: KeyMaker,
         history: History,
         gpus_of: Callable[[Step], int],
-        measured: Callable[[int], Speed],
+        measured: Callable[[int], TrainingSpeed],
     ) -> None:
         self._keys = keys
         self._history = history
         self._gpus_of = gpus_of
         self._measured = measured
-        self._speeds: dict[bool, Speed] = {}
+        self._speeds: dict[bool, TrainingSpeed] = {}
 
     def of(self, step: Step, read: float | None) -> Estimate | None:
         """Of a step that reads so many bytes of compressed text; None where too little is known of it."""
@@ -157,23 +157,23 @@ class Estimates:
         gpus = self._gpus_of(step)
         return Cost(seconds, 0.0 if gpus else seconds, seconds * gpus)
 
-    def _speed(self, step: Step) -> Speed:
+    def _speed(self, step: Step) -> TrainingSpeed:
         """That of the machine where a step runs."""
         gpus = self._gpus_of(step)
         kind = gpus > 0
         if kind not in self._speeds:
             self._speeds[kind] = next(self._trained(kind), None) or self._measured(1 if kind else 0)
         speed = self._speeds[kind]
-        return Speed(speed.flops * max(1, gpus), speed.source)
+        return TrainingSpeed(speed.flops * max(1, gpus), speed.source)
 
-    def _trained(self, on_gpus: bool) -> Iterator[Speed]:
+    def _trained(self, on_gpus: bool) -> Iterator[TrainingSpeed]:
         """The speeds of earlier trainings, of one GPU each or of a machine's processors, newest first."""
         for stage in PASSES:
             for made in islice(self._history.of_stage(stage), LOOKED_AT):
                 gpus = made.provenance.worker.gpus if made.provenance.worker else 0
                 flops = self._flops(made)
                 if flops and (gpus > 0) == on_gpus:
-                    yield Speed(flops / max(1, gpus), f"as {made.label} had")
+                    yield TrainingSpeed(flops / max(1, gpus), f"as {made.label} had")
 
     def _flops(self, made: Manifest) -> float:
         """Floating-point operations a second of the training that has left a model; 0 if that is not told."""

@@ -22,7 +22,7 @@ NOT_KNOWN = "not known"
 _NUMBER = re.compile(r"\d+")
 
 
-class Place(NamedTuple):
+class SpacePartition(NamedTuple):
     """The space and partition of refs."""
 
     space: str
@@ -37,8 +37,8 @@ class History:
 
     def __init__(self, store: Store, space: str, partition: str) -> None:
         self.store = store
-        self._own = Place(space, partition)
-        self._refs: dict[tuple[Place, str], list[Ref]] = {}
+        self._own = SpacePartition(space, partition)
+        self._refs: dict[tuple[SpacePartition, str], list[Ref]] = {}
         self._manifests: dict[tuple[str, int], Manifest | None] = {}
         self._naming = threading.Lock()  # held while refs and runs are read
 
@@ -87,7 +87,7 @@ class History:
         if nothing:
             yield from self._of_other_numbers(step)
 
-    def _in_refs(self, place: Place, step: Step) -> Iterator[tuple[str, int]]:
+    def _in_refs(self, place: SpacePartition, step: Step) -> Iterator[tuple[str, int]]:
         return (ref.steps[step.label] for ref in self._refs_of(place, step.stage) if step.label in ref.steps)
 
     def _in_runs(self, step: Step) -> Iterator[tuple[str, int]]:
@@ -101,31 +101,31 @@ class History:
             yield from (used for label, used in ref.steps.items() if _NUMBER.sub("#", label) == shape)
 
     @cached_property
-    def _runs(self) -> list[tuple[Place, Mapping[str, tuple[str, int]]]]:
+    def _runs(self) -> list[tuple[SpacePartition, Mapping[str, tuple[str, int]]]]:
         """Space, partition and what was used, of the newest runs."""
         found = []
         for run in self.store.runs()[:RUNS]:
             record = self.store.read_run(run)
             if record and record.space and record.partition:
-                found.append((Place(record.space, record.partition), record.uses))
+                found.append((SpacePartition(record.space, record.partition), record.uses))
         return found
 
     @cached_property
-    def _places(self) -> list[Place]:
+    def _places(self) -> list[SpacePartition]:
         """Other spaces and partitions, those used last first."""
         places = dict.fromkeys(place for place, _ in self._runs)
         return [place for place in places if place != self._own][:PLACES]
 
     @cached_property
-    def _relatives(self) -> list[Place]:
+    def _relatives(self) -> list[SpacePartition]:
         """Those of the same language pair; the same partition in other spaces first."""
         related = [place for place in self._places if self._is_related(place)]
         return sorted(related, key=lambda place: place.partition != self._own.partition)
 
-    def _is_related(self, place: Place) -> bool:
+    def _is_related(self, place: SpacePartition) -> bool:
         return _pair(place.partition) == _pair(self._own.partition)
 
-    def _refs_of(self, place: Place, stage: str) -> list[Ref]:
+    def _refs_of(self, place: SpacePartition, stage: str) -> list[Ref]:
         if (place, stage) not in self._refs:
             self._refs[place, stage] = self.store.refs(*place, stage)
         return self._refs[place, stage]

@@ -30,7 +30,7 @@ from functools import partial
 from translations_assets.common.background import CLOCK, Clock, Repeating
 from translations_assets.common.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, ServiceClock, remove_older
-from translations_assets.store.bucket.waiting import Waiting
+from translations_assets.store.bucket.waiting import Waiters
 
 PERIOD = 15.0  # seconds; all who use a bucket must agree on it
 RENEWED_AFTER = 2 / 3  # of a period: a service that is away for a whole one costs no lease
@@ -82,7 +82,7 @@ class Leases:
         self._seen: dict[str, tuple[int, float]] = {}  # name → generation, and since when we have seen it
         self._lapse = LAPSED_AFTER * period
         self._service = ServiceClock(self._impatient, clock.monotonic)
-        self._waiting = Waiting(self._impatient, self._lapse, clock.monotonic, self._service)
+        self._waiting = Waiters(self._impatient, self._lapse, clock.monotonic, self._service)
         self._swept = False
         held = partial(bool, self._held)
         self._renewing = self._repeating(self.renew, held)

@@ -42,7 +42,7 @@ class _Session:
     begun: Future[None] = field(default_factory=Future)
 
 
-class Waiting:
+class Waiters:
     """Those who wait for steps' results; safe for use by several threads.
 
     objects  with little patience: who is cancelled leaves, and asks for others, within a few seconds
