@@ -286,7 +286,7 @@ def test_another_file_under_the_name(home: Path, instance: DagsterInstance) -> N
 def test_after_an_error_the_database_is_opened_again(
     home: Path, monkeypatch: pytest.MonkeyPatch, made: Path
 ) -> None:
-    monkeypatch.setattr(dagster_storage, "SQLITE_BUSY_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(dagster_storage, "SECONDS", 0.1)
     with DagsterInstance.from_config(str(home)) as instance:
         add_run(instance, "a")
         write(instance, "a", 1)

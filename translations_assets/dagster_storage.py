@@ -26,20 +26,15 @@ from typing import Any
 
 import yaml
 from dagster import DagsterInstance
-from dagster._config.config_schema import UserConfigSchema
 from dagster._core.instance.ref import InstanceRef
 from dagster._core.storage.event_log import SqliteEventLogStorage
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
 from dagster._core.storage.runs import SqliteRunStorage
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.pool import NullPool
 
 MOST_OPEN = 8  # databases of a storage: one of all runs, and those of the runs that were used last
-_RUNS, _EVENTS = "run_storage", "event_log_storage"  # as Dagster's configuration calls them
-_ALL = "storage"
-_THREE = (_RUNS, _EVENTS, "schedule_storage")
+SECONDS = 30  # that a database may be locked by another process, as in Dagster's own storage
+_INDEX = "index"  # the database of what the events of all runs say of assets
 
 
 @dataclass(frozen=True)
@@ -105,7 +100,7 @@ def _engine(path: Path) -> Engine:
     return create_engine(
         f"sqlite:///{path}",
         max_overflow=-1,
-        connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+        connect_args={"timeout": SECONDS, "check_same_thread": False},
     )
 
 
@@ -121,12 +116,12 @@ def _identity(path: Path) -> tuple[int, ...]:
 class EventLogStorage(SqliteEventLogStorage):
     """Dagster's events in databases that stay open."""
 
-    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, base_dir: str, inst_data: Any = None) -> None:
         self._databases = OpenDatabases()
         super().__init__(base_dir, inst_data)
 
     @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> EventLogStorage:
+    def from_config_value(cls, inst_data: Any, config_value: Any) -> EventLogStorage:
         """The storage that a dagster.yaml describes."""
         return cls(inst_data=inst_data, **config_value)
 
@@ -145,14 +140,14 @@ class EventLogStorage(SqliteEventLogStorage):
 
     def index_connection(self) -> Any:
         """A connection to what the runs' events say of assets, in a transaction."""
-        return self._connection(INDEX_SHARD_NAME)
+        return self._connection(_INDEX)
 
     @contextmanager
     def _connection(self, shard: str) -> Iterator[Connection]:
         with self._db_lock:
             path = Path(self.path_for_shard(shard))
             if shard not in self._initialized_dbs or not path.exists():
-                arguments = {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
+                arguments = {"timeout": SECONDS}
                 self._initdb(create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args=arguments))
                 self._initialized_dbs.add(shard)
             with self._databases.connect(path) as connection:
@@ -173,12 +168,12 @@ def _changes(connection: Connection) -> int:
 class RunStorage(SqliteRunStorage):
     """Dagster's runs in a database that stays open."""
 
-    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, conn_string: str, inst_data: Any = None) -> None:
         self._databases = OpenDatabases()
         super().__init__(conn_string, inst_data)
 
     @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> RunStorage:
+    def from_config_value(cls, inst_data: Any, config_value: Any) -> RunStorage:
         """The storage that a dagster.yaml describes."""
         return cls.from_local(inst_data=inst_data, **config_value)
 
@@ -199,24 +194,21 @@ class Instance(DagsterInstance):
     """
 
     @staticmethod
-    def config_schema() -> UserConfigSchema:
+    def config_schema() -> dict[str, object]:
         """Nothing besides what every instance has."""
         return {}
 
     @staticmethod
-    def config_defaults(base_dir: str) -> Mapping[str, ConfigurableClassData | None]:
+    def config_defaults(base_dir: str) -> Mapping[str, Any]:
         """Dagster's own, with these storages at the same places."""
-        own = InstanceRef.config_defaults(base_dir)
-        kept = {name: part for name in _THREE if (part := own[name])}
-        for name, storage in ((_RUNS, RunStorage), (_EVENTS, EventLogStorage)):
-            kept[name] = kept[name]._replace(module_name=__name__, class_name=storage.__name__)
+        own: dict[str, Any] = {**InstanceRef.config_defaults(base_dir)}
+        for name, storage in (("run_storage", RunStorage), ("event_log_storage", EventLogStorage)):
+            own[name] = own[name]._replace(module_name=__name__, class_name=storage.__name__)
         parts = {
-            name: {
-                "module_name": part.module_name,
-                "class_name": part.class_name,
-                "config_yaml": part.config_yaml,
-            }
-            for name, part in kept.items()
+            name: own[name]._asdict() for name in ("run_storage", "event_log_storage", "schedule_storage")
         }
-        composite = "dagster._core.storage.legacy_storage", "CompositeStorage"
-        return {**own, **kept, _ALL: ConfigurableClassData(*composite, yaml.dump(parts))}
+        module = "dagster._core.storage.legacy_storage"  # its class of a storage that consists of others
+        own["storage"] = own["storage"]._replace(
+            module_name=module, class_name="CompositeStorage", config_yaml=yaml.dump(parts)
+        )
+        return own

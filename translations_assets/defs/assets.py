@@ -17,15 +17,12 @@ from typing import Any
 
 import dagster as dg
 
-# Metadata of an output of an asset for which no event is written.
-from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
-from dagster._core.events import EngineEventData
-
 from translations_assets.checks.gates import GATES, HARMLESS, Finding, Gate, examine
 from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.defs.changes import recipe_key
 from translations_assets.defs.description import code_of, kinds_of, tags_of
 from translations_assets.defs.endings import ToldFailure
+from translations_assets.defs.engine_events import log_event
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import lines_by_dataset, shown_samples, stage_metadata
 from translations_assets.defs.quality import Metadata
@@ -55,6 +52,7 @@ _STOPS = (
     "has level `warn`: `checks.{}.level` in the training config."
 )
 OBSERVATION_SECONDS = 5.0  # an event costs some milliseconds on SQLite
+NO_EVENT = "__source_asset_observation__"  # Dagster's metadata of an output for which it writes no event
 POD_TAG = "dagster-k8s/config"  # what the deployment file says of the pods of this stage alone, for the UI
 
 
@@ -99,7 +97,7 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
     if stage.name in session.changed:
         text = f"{stage.name}: made with overrides; the training config's own result stays what it is"
         log_event(context, "INFO", text, {STAGE: stage.name, **metadata})
-        return dg.MaterializeResult(metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
+        return dg.MaterializeResult(metadata={NO_EVENT: True})
     return dg.MaterializeResult(
         metadata=metadata,
         data_version=dg.DataVersion(_data_version(results)),
@@ -236,19 +234,6 @@ class AssetProgress:
             return
         partition = self._context.partition_key
         self._context.log_event(dg.AssetObservation(self._stage, partition=partition, metadata=metadata))
-
-
-def log_event(
-    context: dg.OpExecutionContext | dg.AssetExecutionContext,
-    level: str,
-    text: str,
-    metadata: Mapping[str, Any],
-) -> None:
-    """Write an event of the run's log that belongs to no asset: a line for people, metadata for programs."""
-    kind = dg.DagsterEventType.ENGINE_EVENT.value
-    data = EngineEventData(metadata)
-    structured = dg.DagsterEvent(kind, context.job_name, message=text, event_specific_data=data)
-    context.log.log_dagster_event(level, text, structured)
 
 
 def make_checks(stage: str) -> dg.AssetChecksDefinition:

@@ -6,28 +6,22 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 import psutil
 from dagster import DagsterEvent
 
-# The payload of an ENGINE_EVENT, the only event that an executor may word freely.
-from dagster._core.events import EngineEventData
-
-# Type of the run with its resources.
-from dagster._core.execution.context.system import PlanExecutionContext
-
-# Type of the graph of steps.
-from dagster._core.execution.plan.plan import ExecutionPlan
+from translations_assets.defs.engine_events import engine_event
 
 _COPY_SECONDS = 10.0
 
 
 def with_captured_output(
-    context: PlanExecutionContext, plan: ExecutionPlan, events: Iterator[DagsterEvent]
+    context: Any, steps: Sequence[str], events: Iterator[DagsterEvent]
 ) -> Iterator[DagsterEvent]:
-    """Pass the events on while standard output and error also go to files that the UI shows.
+    """Pass a run's events on while standard output and error also go to files that the UI shows.
 
     A capture that fails is reported in an event and does not fail the run.
     """
@@ -37,7 +31,7 @@ def with_captured_output(
         try:
             with _no_interrupts():
                 log = capture.enter_context(manager.capture_logs(log_key))
-            yield DagsterEvent.capture_logs(context, plan.step_keys_to_execute, log_key, log)
+            yield DagsterEvent.capture_logs(context, steps, log_key, log)
         except Exception as error:
             yield _capture_failed(context, error)
         yield from events
@@ -90,6 +84,6 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _capture_failed(context: PlanExecutionContext, error: Exception) -> DagsterEvent:
+def _capture_failed(context: Any, error: Exception) -> DagsterEvent:
     message = f"The output of the run is not captured completely: {type(error).__name__}: {error}"
-    return DagsterEvent.engine_event(context, message, EngineEventData())
+    return engine_event(context, message)

@@ -19,7 +19,7 @@ started: the run's status is looked up twice a second) all do the same: no furth
 event is set, running steps get ten seconds to end, the run is CANCELED. A second signal changes nothing. A
 step that does not end in time is left behind with its thread, which cannot keep the process from ending.
 
-What is imported from Dagster's private modules is tested, so that an upgrade tells what it has moved.
+tests/test_private_dagster.py lists what is used of Dagster's private modules, with the reasons.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeAlias
 
 from dagster import (
     DagsterEvent,
@@ -44,27 +44,17 @@ from dagster import (
     Executor,
     Field,
     InitExecutorContext,
+    StepExecutionContext,
     executor,
+    in_process_executor,
+    multiprocess_executor,
 )
-
-# The payload of an ENGINE_EVENT, the only event that an executor may word freely.
-from dagster._core.events import EngineEventData
 
 # Makes a run's context, runs an iterator over it, and clears up, with interrupts captured throughout.
 from dagster._core.execution.api import ExecuteRunWithPlanIterable
 
-# Types of what Dagster hands in: the run before its resources are made, the run with them, one step.
-from dagster._core.execution.context.system import (
-    PlanExecutionContext,
-    PlanOrchestrationContext,
-    StepExecutionContext,
-)
-
 # Makes the resources once for the whole run.
 from dagster._core.execution.context_creation_job import PlanExecutionContextManager
-
-# Decides which step may start, is skipped or is tried again.
-from dagster._core.execution.plan.active import ActiveExecution
 
 # Runs one step and tells what happened; and its success and failure hooks.
 from dagster._core.execution.plan.execute_plan import _trigger_hook, dagster_event_sequence_for_step
@@ -72,19 +62,18 @@ from dagster._core.execution.plan.execute_plan import _trigger_hook, dagster_eve
 # The instance's pools: which slots the run waits for and holds.
 from dagster._core.execution.plan.instance_concurrency_context import InstanceConcurrencyContext
 
-# Type of the graph of steps.
-from dagster._core.execution.plan.plan import ExecutionPlan
-
-# The option that all of Dagster's executors have for switching retries off.
-from dagster._core.execution.retries import RetryMode, get_retries_config
-
-# The option of Dagster's multiprocess executor that limits steps with a tag.
-from dagster._core.execution.tags import get_tag_concurrency_limits_config
-
 from translations_assets.defs.captured_output import with_captured_output
 from translations_assets.defs.endings import ToldCancellation
+from translations_assets.defs.engine_events import engine_event
 from translations_assets.instance.process_id import PROCESS_TAG, this_process
 
+# Dagster's own types of what it hands in, which have no public names.
+Context: TypeAlias = Any  # the run
+Plan: TypeAlias = Any  # the graph of its steps
+Active: TypeAlias = Any  # decides which step may start, is skipped or is tried again
+
+_OPTIONS: Any = multiprocess_executor.config_schema.as_field().config_type
+"""Those of Dagster's own executors, by name, in `fields`."""
 _POLL_SECONDS = 0.2
 """How long the main thread waits for news before it looks for signals and due retries."""
 _STATUS_SECONDS = 0.5
@@ -113,8 +102,7 @@ def cancel_event(run_id: str) -> threading.Event:
         "max_concurrent": Field(
             int, default_value=16, description="How many assets may be in progress at the same time."
         ),
-        "retries": get_retries_config(),  # type: ignore[no-untyped-call]
-        "tag_concurrency_limits": get_tag_concurrency_limits_config(),  # type: ignore[no-untyped-call]
+        **{name: _OPTIONS.fields[name] for name in ("retries", "tag_concurrency_limits")},
     },
 )
 def threaded_executor(context: InitExecutorContext) -> Executor:
@@ -124,9 +112,10 @@ def threaded_executor(context: InitExecutorContext) -> Executor:
         raise DagsterInvariantViolationError(
             f"execution: max_concurrent is {config['max_concurrent']}; it must be at least 1"
         )
+    like_dagsters: Any = in_process_executor.executor_creation_fn  # reads the same options
     return ThreadedExecutor(
         max_concurrent=config["max_concurrent"],
-        retries=RetryMode.from_config(config["retries"]) or RetryMode.ENABLED,
+        retries=like_dagsters(context).retries,
         tag_concurrency_limits=config.get("tag_concurrency_limits", []),
     )
 
@@ -135,30 +124,28 @@ class ThreadedExecutor(Executor):
     """See the module. `tag_concurrency_limits` is in the form of Dagster's multiprocess executor."""
 
     def __init__(
-        self, max_concurrent: int, retries: RetryMode, tag_concurrency_limits: list[dict[str, Any]]
+        self, max_concurrent: int, retries: Any, tag_concurrency_limits: list[dict[str, Any]]
     ) -> None:
         self._max_concurrent = max_concurrent
         self._retries = retries
         self._tag_concurrency_limits = tag_concurrency_limits
 
     @property
-    def retries(self) -> RetryMode:
+    def retries(self) -> Any:
         """The mode in which Dagster applies the steps' retry policies."""
         return self._retries
 
-    def execute(
-        self, plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan
-    ) -> Iterator[DagsterEvent]:
+    def execute(self, plan_context: Context, execution_plan: Plan) -> Iterator[DagsterEvent]:
         """Run the plan. Called by Dagster, once per run."""
         keys = execution_plan.step_keys_to_execute
         pid = os.getpid()
         plan_context.instance.add_run_tags(
             plan_context.run_id, {PROCESS_TAG: this_process(plan_context.run_id)}
         )
-        yield DagsterEvent.engine_event(
+        yield engine_event(
             plan_context,
             f"Executing steps in threads of one process (pid: {pid})",
-            EngineEventData.in_process(pid, keys),
+            {"pid": str(pid), "step_keys": str(keys)},
         )
         try:
             yield from ExecuteRunWithPlanIterable(
@@ -180,9 +167,7 @@ class ThreadedExecutor(Executor):
             _report_canceling(plan_context.instance, plan_context.run_id)
             raise
 
-    def _run_steps(
-        self, job_context: PlanExecutionContext, execution_plan: ExecutionPlan
-    ) -> Iterator[DagsterEvent]:
+    def _run_steps(self, job_context: Context, execution_plan: Plan) -> Iterator[DagsterEvent]:
         with ExitStack() as stack:
             cancel = _cancel_events[job_context.run_id] = threading.Event()
             stack.callback(_cancel_events.pop, job_context.run_id)
@@ -196,7 +181,7 @@ class ThreadedExecutor(Executor):
             )
             stack.enter_context(active)
             steps = _Steps(job_context, active, slots, cancel)
-            yield from with_captured_output(job_context, execution_plan, steps.events())
+            yield from with_captured_output(job_context, execution_plan.step_keys_to_execute, steps.events())
 
 
 @dataclass(frozen=True)
@@ -218,8 +203,8 @@ class _Steps:
 
     def __init__(
         self,
-        job_context: PlanExecutionContext,
-        active: ActiveExecution,
+        job_context: Context,
+        active: Active,
         slots: InstanceConcurrencyContext,
         cancel: threading.Event,
     ) -> None:
@@ -236,11 +221,11 @@ class _Steps:
         try:
             while self._running or not self._active.is_complete:
                 if self._active.check_for_interrupts() or self._is_canceled_from_outside():
-                    yield DagsterEvent.engine_event(
+                    yield engine_event(
                         self._job_context,
                         "Asked to stop: starting no further step; "
                         f"waiting up to {_GRACE_SECONDS:.0f} s for running ones",
-                        EngineEventData.interrupted(sorted(self._running)),
+                        {"steps_interrupted": str(sorted(self._running))},
                     )
                     raise ToldCancellation("Cancelled. What is finished is kept, and not made again.")
                 yield from self._start_ready_steps()

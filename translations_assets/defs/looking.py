@@ -13,7 +13,7 @@ import dagster as dg
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import state_folder
 from translations_assets.configs.training_configs import ReadConfig
-from translations_assets.defs.assets import log_event
+from translations_assets.defs.engine_events import log_event
 from translations_assets.defs.quality import Metadata
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
 from translations_assets.defs.tables import table

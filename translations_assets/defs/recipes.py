@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import dagster as dg
-from dagster._core.definitions.data_version import get_input_data_version_tag, get_input_event_pointer_tag
 
 from translations_assets.common.errors import StoreUnreachable, TranslationsError
 from translations_assets.config.errors import ConfigError
@@ -32,6 +31,8 @@ from translations_assets.stages import ASSETS
 from translations_assets.why.explain import NO_EARLIER, Explainer, known_parts
 
 DATA_VERSION_TAG = "dagster/data_version"
+# Tags of a materialization, with an input's key: the data version that was used, and the event that told it.
+INPUT_VERSION_TAG, INPUT_EVENT_TAG = "dagster/input_data_version", "dagster/input_event_pointer"
 EXPLAINED = 20  # steps of a stage of which an observation says what changed
 SHOWN = 10  # lines of that
 SENSOR_SECONDS = 30
@@ -100,7 +101,8 @@ def recipe_tags(instance: dg.DagsterInstance, session: Session, stage: str) -> d
         _, event = _observed(instance, stage, session.partition)
         if observed:
             _observe(instance, stage, session.partition, observed, changed)
-    return {get_input_data_version_tag(key): version, get_input_event_pointer_tag(key): str(event)}
+    name = key.to_user_string()
+    return {f"{INPUT_VERSION_TAG}/{name}": version, f"{INPUT_EVENT_TAG}/{name}": str(event)}
 
 
 def _observed(instance: dg.DagsterInstance, stage: str, partition: str) -> tuple[str, int | None]:

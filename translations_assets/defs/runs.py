@@ -3,9 +3,11 @@
 Dagster's `execute_job` tells a run's id only at its end: what is run in this process has a known id before.
 """
 
+import json
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import dagster as dg
 from dagster import AssetKey, DagsterInstance, DagsterRun, InitResourceContext
@@ -16,13 +18,6 @@ from dagster._core.definitions.reconstruct import ReconstructableRepository
 # Runs a job whose run the instance already has.
 from dagster._core.execution.api import execute_run
 
-# Where a web server finds the job of a run.
-from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
-
-# Dagster's tag of runs that it has launched itself in place of ones that it lost.
-from dagster._core.storage.tags import RETRY_NUMBER_TAG
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
-
 from translations_assets.common import settings
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.errors import ConfigError
@@ -30,7 +25,7 @@ from translations_assets.defs.metadata import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
 from translations_assets.instance.process_id import PROCESS_TAG, this_process
-from translations_assets.instance.server import PARTITION_TAG
+from translations_assets.instance.server import PARTITION_TAG, RETRY_NUMBER_TAG
 from translations_assets.records.cost import Cost
 from translations_assets.records.run import OPTIONS, RunOptions
 from translations_assets.running.events import Explained, Listener, StepEvent
@@ -166,7 +161,7 @@ def run_here(
         asset_selection=set(selection),
         root_run_id=(repeated.root_run_id or repeated.run_id) if repeated else None,
         parent_run_id=repeated.run_id if repeated else None,
-        remote_job_origin=_named(definitions).get_job_origin(job),
+        remote_job_origin=_origin(job),
         job_code_origin=chosen.get_python_origin(),
     )
     instance.add_run_tags(run_id, {PROCESS_TAG: this_process(run_id)})
@@ -176,8 +171,22 @@ def run_here(
     return ended
 
 
-def _named(definitions: ReconstructableRepository) -> RemoteRepositoryOrigin:
-    """The repository as a web server with the project's workspace.yaml names it."""
-    module = LoadableTargetOrigin(module_name=settings.DEFINITIONS)
-    location = ManagedGrpcPythonEnvCodeLocationOrigin(module, LOCATION)
-    return RemoteRepositoryOrigin(location, definitions.get_definition().name)
+def _origin(job: str) -> Any:
+    """A job as a web server with the project's workspace.yaml names it, in the form of Dagster's database."""
+    target = {"__class__": "LoadableTargetOrigin", "module_name": settings.DEFINITIONS}
+    location = {
+        "__class__": "ManagedGrpcPythonEnvRepositoryLocationOrigin",
+        "location_name": LOCATION,
+        "loadable_target_origin": target,
+    }
+    repository = {
+        "__class__": "ExternalRepositoryOrigin",
+        "repository_name": "__repository__",  # Dagster's name of one that has none
+        "repository_location_origin": location,
+    }
+    origin = {
+        "__class__": "ExternalPipelineOrigin",
+        "pipeline_name": job,
+        "external_repository_origin": repository,
+    }
+    return dg.deserialize_value(json.dumps(origin))

@@ -25,6 +25,9 @@ from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
 
 PARTITION_TAG = "dagster/partition"
+# Dagster's own tags of runs that it launches itself in place of ones that it lost
+RETRY_NUMBER_TAG, MAX_RETRIES_TAG = "dagster/retry_number", "dagster/max_retries"
+AUTO_RETRY_RUN_ID_TAG, RUN_FAILURE_REASON_TAG = "dagster/auto_retry_run_id", "dagster/failure_reason"
 USER_TAG = "user"  # who launched a run, where Dagster's pages look for it
 # Metadata of an event of a run's log that is one of a step: see `StepEvent`
 STEP_EVENT, STEP_LABEL, STEP_MESSAGE, STEP_LOG = "event", "step", "message", "log"

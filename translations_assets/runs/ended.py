@@ -8,26 +8,23 @@ from functools import cached_property
 
 import dagster as dg
 
-# What tells a run whose process is gone from one that failed, and its tags.
-from dagster._core.events import JobFailureData, RunFailureReason
-from dagster._core.storage.tags import (
+from translations_assets.checks.gates import HARMLESS
+from translations_assets.common.settings import LOCAL_SERVER
+from translations_assets.config.deployment import Deployment
+from translations_assets.instance.server import (
     AUTO_RETRY_RUN_ID_TAG,
+    GATE,
     MAX_RETRIES_TAG,
     RETRY_NUMBER_TAG,
     RUN_FAILURE_REASON_TAG,
 )
-
-from translations_assets.checks.gates import HARMLESS
-from translations_assets.common.settings import LOCAL_SERVER
-from translations_assets.config.deployment import Deployment
-from translations_assets.instance.server import GATE
 from translations_assets.records.commands import TrainRequest, command, override_words
 from translations_assets.running.budget import spent_of
 from translations_assets.runs.failed_assets import FailedAsset, failed_assets
 from translations_assets.runs.run import Run
 from translations_assets.stages import last_asset
 
-_PROCESS_GONE = {"", RunFailureReason.UNEXPECTED_TERMINATION.value, RunFailureReason.RUN_WORKER_RESTART.value}
+_PROCESS_GONE = {"", "UNEXPECTED_TERMINATION", "RUN_WORKER_RESTART"}  # Dagster's reasons of a failure
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,8 @@ class EndedRun:
         """Yield Dagster's words on the failure of a run in which no asset failed."""
         for entry in self.instance.all_logs(self.run.id, of_type=dg.DagsterEventType.RUN_FAILURE):
             event = entry.get_dagster_event()
-            data = event.event_specific_data  # there is none of a run that others report as failed
-            error = data.error if isinstance(data, JobFailureData) else None
+            # there are no data of a run that others report as failed
+            error = event.job_failure_data.error if event.event_specific_data else None
             said = (error.message.strip() if error else event.message) or ""
             yield f"It has lost its process. {said}" if self._has_lost_its_process() else said
 
