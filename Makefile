@@ -101,19 +101,21 @@ docs: install-dev ## build the documentation into site/
 golden: install-dev ## renew the golden files of the tests
 	@$(BIN)/python -m tests.golden.renew
 
-# From 3.10 on, as ever: what a lock says of who requires what is part of keys (decision 23). The wheel asks for what
-# laptop.lock pins (hatch_build.py).
+# Resolved from 3.10 on, since the notes of who requires what are part of keys (decision 23); then what only 3.10 needs
+# is taken out. The wheel asks for what laptop.lock pins (hatch_build.py).
 COMPILE = $(UV) pip compile -q --universal --generate-hashes --no-emit-index-url --no-header
 OF_KEYS = $(COMPILE) --python-version 3.10 --overrides requirements/overrides.txt
 EXTRAS := --group ja-ko --group cluster
 lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
 	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) -o requirements/main.lock
 	$(COMPILE) --python-version 3.11 --group main -c requirements/main.lock -o requirements/laptop.lock
-	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group dev --group tracking --group merging \
+	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group dev --group tracking \
 	    -c requirements/main.lock -o requirements/dev.lock
 	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group tracking -c requirements/main.lock \
 	    -o requirements/tracking.lock
 	$(OF_KEYS) --group worker -c requirements/main.lock -o requirements/worker.lock
+	for name in main dev tracking worker; do lock=requirements/$$name.lock; \
+	    awk "/^[a-z]/ { old = /< '3[.]11'/ && !/[>=]= '3[.]1/ } !old" $$lock > $$lock.new && mv $$lock.new $$lock || exit 1; done
 	$(COMPILE) --python-version 3.10 --group build -c requirements/main.lock -o requirements/build.lock
 	$(COMPILE) --python-version 3.10 --group opuscleaner --overrides requirements/opuscleaner.overrides.txt \
 	    -o requirements/opuscleaner.lock

@@ -9,12 +9,14 @@ out.
 
 import argparse
 import logging
-import os
-import tempfile
+import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 BINS = 30
 MOST_WORDS = 5_000
 MOST_CODE_POINTS = 10_000
+LEFT, TOP, RIGHT, BOTTOM = 90, 60, 770, 440  # of the bars, in pixels
 
 
 @dataclass
@@ -95,25 +98,51 @@ def _summary(histogram: Histogram, lines: int) -> dict[str, object]:
 
 def _draw(histogram: Histogram, title: str, file: Path) -> None:
     """Draw a histogram; the bytes depend on the counts and the title alone."""
-    # matplotlib would keep its list of fonts in the user's home
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["MPLCONFIGDIR"] = folder
-        from matplotlib import get_data_path
-        from matplotlib.figure import Figure
-        from matplotlib.font_manager import FontProperties
-    # the font that comes with matplotlib, not one of the same name on this machine
-    font = FontProperties(fname=Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf")
-    figure = Figure(figsize=(8, 5), dpi=100)
-    axes = figure.add_subplot()
-    axes.stairs(histogram.counts, histogram.edges, fill=True)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:,.0f}")  # powers of ten would be set in a font of mathtext's choice
-    axes.set_title(title, fontproperties=font)
-    axes.set_xlabel(f"{histogram.name} a line", fontproperties=font)
-    axes.set_ylabel("lines", fontproperties=font)
-    for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
-        label.set_fontproperties(font)
-    figure.savefig(file, format="png", metadata={"Software": None})
+    image = Image.new("RGB", (RIGHT + 30, BOTTOM + 60), "white")
+    pen = ImageDraw.Draw(image)
+    write = partial(pen.text, font=ImageFont.load_default(14), fill="black")
+    step = _step(max(histogram.counts))
+    top = step * max(1, math.ceil(max(histogram.counts) / step))
+    for count in range(0, top + 1, step):
+        y = _y(count, top)
+        pen.line((LEFT, y, RIGHT, y), fill="lightgrey")
+        write((LEFT - 10, y), f"{count:,}", anchor="rm")
+    for low, high, count in zip(histogram.edges, histogram.edges[1:], histogram.counts, strict=False):
+        if count:
+            bar = (_x(low, histogram.most), _y(count, top), _x(high, histogram.most), BOTTOM)
+            pen.rectangle(bar, fill="steelblue")
+    pen.line((LEFT, BOTTOM, RIGHT, BOTTOM), fill="black")
+    for length in _marked(histogram.most):
+        x, is_power = _x(length, histogram.most), str(length).strip("0") == "1"
+        pen.line((x, BOTTOM, x, BOTTOM + (8 if is_power else 4)), fill="black")
+        if is_power:
+            write((x, BOTTOM + 12), f"{length:,}", anchor="mt")
+    # Pillow's own font, which is the same everywhere, has the letters of ASCII alone
+    write(((LEFT + RIGHT) / 2, TOP - 30), title.encode("ascii", "backslashreplace").decode(), anchor="mm")
+    write(((LEFT + RIGHT) / 2, BOTTOM + 44), f"{histogram.name} a line", anchor="mm")
+    write((LEFT - 10, TOP - 30), "lines", anchor="rm")
+    image.save(file, format="png", optimize=True)
+
+
+def _x(length: float, most: int) -> int:
+    """The place of a length on the logarithmic axis, which ends with the longest."""
+    return LEFT + round((RIGHT - LEFT) * math.log(length, most))
+
+
+def _y(count: int, top: int) -> int:
+    return BOTTOM - round((BOTTOM - TOP) * count / top)
+
+
+def _step(most: int) -> int:
+    """A round number that divides the axis of counts into eight parts at most."""
+    steps: Iterator[int] = (factor * 10**power for power in range(20) for factor in (1, 2, 5))
+    return next(step for step in steps if step * 8 >= most)
+
+
+def _marked(most: int) -> list[int]:
+    """The lengths that have a mark on the axis: 1, 2, … 10, 20, …"""
+    lengths = [factor * 10**power for power in range(len(str(most))) for factor in range(1, 10)]
+    return [length for length in lengths if length <= most]
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

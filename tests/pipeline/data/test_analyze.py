@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines
-from pipeline.data.analyze import BINS, Histogram, main
+from pipeline.data.analyze import BINS, MOST_WORDS, Histogram, _draw, _step, _x, main
 from tests.pipeline.data.conftest import Written
 
 LINES = ["one", "one two", "", "ĉu vi", "x" * 20_000]
+STEEL_BLUE = (70, 130, 180)
 
 
 def _analyze(text: Path, output: Path) -> Written:
@@ -42,8 +44,38 @@ def test_the_images_are_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
     for name in first.files:
         content = (first.output / name).read_bytes()
         assert content == (second.output / name).read_bytes()
-        assert b"atplotlib" not in content
+        assert b"tEXt" not in content
         assert b"tIME" not in content
+
+
+def test_a_bar_is_as_high_as_its_count(tmp_path: Path) -> None:
+    write_lines(tmp_path / "text.txt", ["one", "two", "a b c d e f g h i j k"])
+    written = _analyze(tmp_path / "text.txt", tmp_path / "out")
+    with Image.open(written.output / "distribution-words.png") as image:
+        columns = {words: _x(words * 1.05, MOST_WORDS) for words in (1, 4, 11)}
+        coloured = {
+            words: sum(image.getpixel((x, y)) == STEEL_BLUE for y in range(image.height))
+            for words, x in columns.items()
+        }
+    assert coloured[4] == 0
+    assert coloured[1] == pytest.approx(2 * coloured[11], abs=2)
+    assert coloured[1] > 300
+
+
+def test_a_title_may_have_letters_that_the_font_lacks(tmp_path: Path) -> None:
+    images = []
+    for name in ("žodis", "жodis"):
+        _draw(Histogram("words", MOST_WORDS), name, tmp_path / "drawn.png")
+        images.append((tmp_path / "drawn.png").read_bytes())
+    assert images[0] != images[1]  # both would be boxes
+
+
+@given(st.integers(1, 10**10))
+def test_the_axis_of_counts_has_few_round_numbers(most: int) -> None:
+    step = _step(most)
+    assert most / step <= 8
+    assert str(step).rstrip("0") in {"1", "2", "5"}
+    assert step == 1 or most / step > 3
 
 
 @given(st.lists(st.integers(1, 20_000), min_size=1))

@@ -23,10 +23,10 @@ _BUILT_IN = {name for name in dir(builtins) if not name.startswith("_")} - _LOOK
 _BUILT_IN |= {"BaseExceptionGroup", "ExceptionGroup", "EncodingWarning", "aiter", "anext"}
 
 _MODULES = words(
-    "abc argparse array base64 binascii bisect bz2 codecs collections concurrent contextlib copy csv "
+    "PIL abc argparse array base64 binascii bisect bz2 codecs collections concurrent contextlib copy csv "
     "ctranslate2 ctypes dataclasses datetime decimal difflib eflomal enum errno fasttext fcntl fnmatch "
     "fractions functools fxtranslate glob gzip hanzidentifier hashlib heapq heliport html icu4py importlib "
-    "io itertools json logging lzma math matplotlib mtdata multiprocessing numpy opencc operator opustrainer "
+    "io itertools json logging lzma math mtdata multiprocessing numpy opencc operator opustrainer "
     "os pathlib psutil py3langid pyarrow queue random re regex requests resource sacrebleu sacremoses "
     "selectors sentencepiece shlex shutil signal socket statistics string struct subprocess sys tarfile "
     "tempfile textwrap threading time tokenize tomllib types typing unicodedata urllib weakref xml xxhash "
