@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
-from pipeline.common import downloads, local_files
-from translations_assets.config import sources, web
+from translations_assets.common.settings import repository_root
 from translations_assets.records import bundle
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.bundle import worker_bundle
 
 
-def test_orchestrator_and_scripts_refuse_the_same_folders() -> None:
-    assert sources.NEVER == local_files.NEVER
+def test_no_address_stands_in_a_script_and_in_the_orchestrator() -> None:
+    """Records of providers read those of the scripts from `config/known.json`."""
+    scripts = addresses(repository_root() / "pipeline")
+    own = addresses(repository_root() / "translations_assets" / "config")
+    assert len(scripts) > 5
+    assert len(own) > 3
+    twice = [
+        (one, other) for one in own for other in scripts if one.startswith(other) or other.startswith(one)
+    ]
+    assert twice == []
 
 
-def test_orchestrator_and_scripts_find_buckets_at_the_same_address() -> None:
-    assert web.GOOGLE_STORAGE == downloads.GOOGLE_STORAGE
+def addresses(folder: Path) -> set[str]:
+    """The URLs in the code below a folder, those in f-strings up to the first value."""
+    nodes = (node for path in folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8"))))
+    texts = {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
+    return {text for text in texts if re.match(r"https?://\w", text)}
 
 
 def test_a_pod_unpacks_a_bundle_as_the_worker_does(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from translations_assets.checks.verdict import Documents, NotComputed, NothingTo
 from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.results.evaluations import COMPARING
+from translations_assets.results.evaluations import compares
 from translations_assets.results.files import (
     Reader,
     read_comparison,
@@ -208,7 +208,7 @@ def _reader_of(session: Session, stage: str) -> Reader[object] | None:
     """Return the reader of what a stage tells that is made for gates; None for others."""
     if stage not in session.graph.checks:
         return None
-    return read_comparison if stage.startswith(COMPARING) else read_numbers
+    return read_comparison if compares(session.graph, stage) else read_numbers
 
 
 def _overridden_keys(gate: Gate, overrides: Mapping[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ from translations_assets.config.model_names import (
     teacher,
 )
 from translations_assets.results.files import Numbers
-from translations_assets.results.scores import PARAGRAPHS, Scores
+from translations_assets.results.scores import PARAGRAPHS, Comparison, Scores
 from translations_assets.results.training import CurvePoint, Training
 
 NO_ALIGNMENTS = "the training config has no such alignments"
@@ -171,10 +171,10 @@ def _scores(evaluations: Mapping[str, Scores]) -> dict[str, float]:
 def _by_chance(documents: Documents[Any]) -> dict[str, float]:
     """Test set → the probability that chance made the difference from the best of the other models."""
     found: dict[str, float] = {}
-    for stage, comparisons in documents.items():
-        for comparison in comparisons.values() if stage.startswith("check_") else ():
-            differences = (by_metric[CHRF] for by_metric in comparison.others.values())
-            found[comparison.dataset] = max(differences, key=lambda chrf: chrf.other).p_value
+    for told in (told for steps in documents.values() for told in steps.values()):
+        if isinstance(told, Comparison):
+            differences = (by_metric[CHRF] for by_metric in told.others.values())
+            found[told.dataset] = max(differences, key=lambda chrf: chrf.other).p_value
     return found
 
 

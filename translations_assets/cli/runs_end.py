@@ -21,11 +21,11 @@ STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 
 def tell_done(session: Session) -> None:
     """Print that a run is done, and the commands that show its results."""
-    from translations_assets.results.evaluations import EVALUATING
+    from translations_assets.results.evaluations import evaluates
 
-    evaluates = any(stage.startswith(EVALUATING) for stage in session.stages)
+    has_scores = any(map(evaluates, session.stages))
     question = (
-        "Scores: " + session.command("results") if evaluates else "Files: " + session.command("artifacts")
+        "Scores: " + session.command("results") if has_scores else "Files: " + session.command("artifacts")
     )
     tell(f"Done. {question}", err=False)
 

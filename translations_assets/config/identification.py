@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from translations_assets.config.known import address
 from translations_assets.config.languages import Language
 
 AUTO, HELIPORT, FASTTEXT = "auto", "heliport", "fasttext"
@@ -25,7 +26,7 @@ class Model:
     licence: str
 
 
-_HUB = "https://huggingface.co"
+_HUB = address("hub")
 _LID_176 = "https://dl.fbaipublicfiles.com/fasttext/supervised-models"
 GLOTLID, NLLB, OPENLID_2, OPENLID_3 = "glotlid", "nllb", "openlid-v2", "openlid-v3"
 # `small`, `large`, `nllb` and `openlid-v2` are the names that OpusCleaner gives them.

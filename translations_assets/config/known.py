@@ -1,11 +1,11 @@
-"""Options of Marian and sacreBLEU, with types and limits, test sets with their pairs, lists of the scripts.
+"""Options of Marian with types and limits, sacreBLEU's test sets with their pairs, facts of the scripts.
 
 The table, `known.json`, is made from the installed versions and the scripts by
 
     python -m translations_assets.config.known > translations_assets/config/known.json
 
-so that a config is checked without starting Marian or importing sacreBLEU, and by the lists that the scripts
-check by.
+so that a config is checked without starting Marian or importing sacreBLEU, and by the lists and addresses of
+the scripts.
 """
 
 from __future__ import annotations
@@ -34,8 +34,13 @@ def sacrebleu_sets() -> Mapping[str, list[str]]:
 
 
 def of_scripts(name: str) -> Any:
-    """A list of the scripts; `_PRINT_LISTS` names them."""
+    """A fact of the scripts; `_PRINT_FACTS` names them."""
     return _table()["scripts"][name]
+
+
+def address(name: str) -> Any:
+    """The address that scripts fetch from; of HPLT that of each release."""
+    return of_scripts("addresses")[name]
 
 
 @cache
@@ -55,18 +60,32 @@ def make_table() -> dict[str, Any]:
     return {
         "marian": {"version": version("pymarian"), **tasks},
         "sacrebleu": {"version": version("sacrebleu"), "sets": sets},
-        "scripts": json.loads(_printed([sys.executable, "-c", _PRINT_LISTS])),
+        "scripts": json.loads(_printed([sys.executable, "-c", _PRINT_FACTS])),
     }
 
 
-_PRINT_LISTS = """
+_PRINT_FACTS = """
 import json
 from pipeline.common.decoding_options import ALLOWED, REFUSED
+from pipeline.common.downloads import GOOGLE_STORAGE
+from pipeline.common.local_files import NEVER
+from pipeline.data import hplt, hub, mono_news_crawl, opus, parallel_flores, parallel_ntrex, parallel_tmx
 from pipeline.train.settings import OWN
 from pipeline.translate.convert import ALIKE
 from pipeline.translate.ctranslate2_options import KNOWN
 decoding = {"allowed": ALLOWED, "refused": REFUSED, "ctranslate2": sorted(KNOWN)}
-print(json.dumps({**decoding, "set by training": sorted(OWN), "convertible": ALIKE}))
+training = {"set by training": sorted(OWN), "convertible": ALIKE}
+addresses = {
+    "flores": parallel_flores.URL,
+    "google storage": GOOGLE_STORAGE,
+    "hplt": {name: release.map_url for name, release in hplt.RELEASES.items()},
+    "hub": hub.HOST,
+    "news-crawl": mono_news_crawl.FOLDER,
+    "ntrex": parallel_ntrex.FOLDER,
+    "opus": opus.corpus_url("corpus/version").removesuffix("corpus/version"),
+    "pontoon": parallel_tmx.PONTOON_URL,
+}
+print(json.dumps({**decoding, **training, "addresses": addresses, "never read": NEVER}))
 """
 
 

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from translations_assets.config import continuation, evaluation, final_evaluation
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.known import of_scripts
 from translations_assets.config.languages import Language
 from translations_assets.config.providers import BY_URL, FILE
 from translations_assets.config.providers.provider import Addresses
@@ -27,8 +28,8 @@ from translations_assets.config.urls import PLACEHOLDER, shown
 from translations_assets.config.web import Answer, ask, together
 from translations_assets.config.yaml_reader import Found, KeyPath, at
 
-# As in pipeline.common.local_files, which tells why.
-NEVER = ("/proc", "/sys", "/etc", "/dev", "/run/secrets", "/var/run/secrets")
+# pipeline.common.local_files tells why.
+NEVER: Sequence[str] = of_scripts("never read")
 AT_ONCE = 16
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from translations_assets.common.errors import TranslationsError
+from translations_assets.config.known import address
 from translations_assets.config.urls import shown
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ LARGEST = 1 << 26  # bytes
 CHUNK = 1 << 16
 GONE = {403, 404, 410}  # object stores answer 403 for an object that does not exist
 NO_HEAD = {405, 501}  # the server answers GET only
-GOOGLE_STORAGE = "https://storage.googleapis.com/"
+GOOGLE_STORAGE = address("google storage")
 HEADERS = {"User-Agent": "translations-assets"}
 AS_IT_IS = {**HEADERS, "Accept-Encoding": "identity"}  # so that the size is that of the file
 

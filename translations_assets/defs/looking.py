@@ -21,13 +21,14 @@ from translations_assets.instance.server import REPORT, STAGE, WANDB, report_pat
 from translations_assets.records.run import RunOptions
 from translations_assets.report.facts import Report, gather
 from translations_assets.report.machines import hours, money
+from translations_assets.results.evaluations import evaluates
 from translations_assets.stages import ASSETS
 
 if TYPE_CHECKING:
     from translations_assets.tracking.wandb_runs import Published
 
 # In a run that makes some of what they show, they come after all of it.
-EVALUATIONS = [name for name in ASSETS if name.startswith(("evaluate_", "final_"))]
+EVALUATIONS = [name for name in ASSETS if evaluates(name)]
 TRAININGS = ["train_backwards", "train_teacher", "train_student", "finetune_student"]
 
 Results = Iterator[dg.MaterializeResult[None]]

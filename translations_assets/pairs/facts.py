@@ -18,6 +18,7 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.common.whole_file import keep_newest, write_whole
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.model_names import RELEASED
+from translations_assets.config.stage_names import resolve_stage
 from translations_assets.configs.training_configs import ReadConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.project import Project
@@ -249,7 +250,7 @@ def _begun(record: RunRecord) -> float:
 
 def _evaluates(record: RunRecord) -> bool:
     labels = record.labels
-    return any(labels.get(label, "").startswith("evaluate_") for label in record.uses)
+    return any(labels.get(label) in resolve_stage("evaluate") for label in record.uses)
 
 
 def _progress(record: RunRecord) -> str:

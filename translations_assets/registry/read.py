@@ -16,7 +16,7 @@ from translations_assets.config.schema import config_digest
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.results.evaluations import EVALUATING, PARAMETERS, name_of_model, shown_model
+from translations_assets.results.evaluations import PARAMETERS, evaluates, name_of_model, shown_model
 from translations_assets.results.files import Reader, Value, read_metrics, read_statistics
 from translations_assets.results.lines import name_of_dataset
 from translations_assets.results.scores import Scores
@@ -167,7 +167,7 @@ class StoreReader:
         evaluations = [
             (manifest, found)
             for manifest in manifests
-            if manifest.provenance.stage.startswith(EVALUATING)
+            if evaluates(manifest.provenance.stage)
             and isinstance(found := self._read(manifest, read_metrics), Scores)
         ]
         text = self._config(record, manifests)

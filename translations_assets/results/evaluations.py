@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from translations_assets.config.model_names import BACKWARDS, EXPORTED
+from translations_assets.config.stage_names import resolve_stage
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.results.files import METRICS, read_comparison, read_scores
@@ -18,14 +19,24 @@ from translations_assets.running.session import Session
 # Model → test set → its scores
 Evaluations: TypeAlias = "dict[str, dict[str, Scores]]"
 
+FINAL = "final_evaluation"
 PARAMETERS = re.compile(r"model\..*(npz|bin)")
-EVALUATING = ("evaluate_", "final_evaluation")
-COMPARING = ("check_evaluate_", "check_final_evaluation")
+
+
+def evaluates(stage: str) -> bool:
+    """True if the steps of a stage evaluate models: one that `evaluate` means, or the final evaluation."""
+    return stage in (*resolve_stage("evaluate"), FINAL)
+
+
+def compares(graph: Graph, stage: str) -> bool:
+    """True if the steps of a stage compare an evaluation with others, for gates."""
+    return evaluates(graph.checks.get(stage, ""))
 
 
 def evaluation_steps(session: Session) -> list[Step]:
     """The steps that evaluate a model on a test set, or compare it with others."""
-    return [step for step in session.graph.steps if step.stage.startswith((*EVALUATING, *COMPARING))]
+    graph = session.graph
+    return [step for step in graph.steps if evaluates(step.stage) or compares(graph, step.stage)]
 
 
 def missing_evaluations(session: Session, results: Collection[str]) -> list[str]:
@@ -48,7 +59,9 @@ def read_evaluations(
         tests = found.get(model_of(step), {})
         if further.dataset in tests:
             tests[further.dataset] = tests[further.dataset].with_metrics(further)
-    comparing = {label: known for label, known in results.items() if known.step.stage.startswith(COMPARING)}
+    comparing = {
+        label: known for label, known in results.items() if compares(session.graph, known.step.stage)
+    }
     for step, comparison in read_each(session, comparing, read_comparison).items():
         tests, dataset = found.get(comparison.model, {}), _called(step, comparison.dataset)
         if dataset in tests:
@@ -65,7 +78,7 @@ def makers(graph: Graph) -> dict[str, list[Step]]:
     """Model → the steps that leave its parameters; without those that it is compared with."""
     found: dict[str, dict[Step, None]] = {}
     for step in graph.steps:
-        if step.stage.startswith("evaluate_"):
+        if step.stage in resolve_stage("evaluate"):
             for made in parameters_of(step):
                 found.setdefault(model_of(step), {})[made.step] = None
     return {model: list(steps) for model, steps in found.items()}
@@ -75,7 +88,7 @@ def model_sizes(results: Mapping[str, KnownResult]) -> dict[str, int]:
     """Model → bytes of the files of parameters that its evaluations read; of two forms of one the larger."""
     found: dict[str, dict[str, int]] = {}
     for step, _ in results.values():
-        if step.stage.startswith(EVALUATING):
+        if evaluates(step.stage):
             for made in parameters_of(step):
                 if known := results.get(made.step.label):
                     sizes = found.setdefault(model_of(step), {})
@@ -87,7 +100,7 @@ def model_sizes(results: Mapping[str, KnownResult]) -> dict[str, int]:
 def evaluations_in(found: Mapping[Step, object]) -> Iterator[tuple[Step, Scores]]:
     """The scores of steps that evaluate, with the config's names of test sets."""
     for step, value in found.items():
-        if isinstance(value, Scores) and step.stage.startswith(EVALUATING):
+        if isinstance(value, Scores) and evaluates(step.stage):
             yield step, replace(value, dataset=_called(step, value.dataset))
 
 
@@ -98,14 +111,14 @@ def _called(step: Step, dataset: str) -> str:
 
 def model_of(step: Step) -> str:
     """The model that an evaluation evaluates, or scores by one more metric."""
-    if step.stage == "final_evaluation" and step.script != "pipeline.eval.final":
+    if step.stage == FINAL and step.script != "pipeline.eval.final":
         return next(model_of(made.step) for name, _, made in step.input_outputs() if name == "translations")
     return name_of_model(step.stage, step.label, step.args)
 
 
 def name_of_model(stage: str, label: str, args: Mapping[str, Any]) -> str:
     """The model that an evaluation evaluates: `evaluate_teacher` of the second teacher → teacher-2."""
-    if stage == "final_evaluation":
+    if stage == FINAL:
         return str(args.get("name", ""))
     teacher = re.match(r"[a-z]+-(teacher-\d+)-", label)
     return teacher[1] if teacher else stage.removeprefix("evaluate_").replace("_", "-")

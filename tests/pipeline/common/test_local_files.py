@@ -10,7 +10,6 @@ import pytest
 
 from pipeline.common.errors import InputError
 from pipeline.common.local_files import NEVER, readable
-from translations_assets.config import sources
 
 
 @pytest.fixture
@@ -89,7 +88,3 @@ def test_keys_are_no_datasets(tmp_path: Path, text: Path, monkeypatch: pytest.Mo
             readable(path)
     monkeypatch.setenv("TRANSLATIONS_FILES", str(text.parent))
     assert imported(tmp_path, f"file://{text}").returncode == 1
-
-
-def test_the_check_of_configs_knows_the_same_places() -> None:
-    assert sources.NEVER == NEVER

@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from translations_assets.config.errors import ConfigError, Problem, suggestion
-from translations_assets.config.known import sacrebleu_sets
+from translations_assets.config.known import address, sacrebleu_sets
 from translations_assets.config.languages import Language
 from translations_assets.config.providers.provider import Addresses, Found, Provider, Query, reason_of
 
 SHARE_ALIKE = "CC-BY-SA-4.0"  # of both FLORES-200 and NTREX-128
 ENGLISH = "en"
-FLORES_FILE = "https://dl.fbaipublicfiles.com/nllb/flores200_dataset.tar.gz"
 FLORES_SETS = {"devtest": ("dev", 997), "test": ("devtest", 1012)}  # by their use; lines
-NTREX_FILES = "https://github.com/MicrosoftTranslator/NTREX/raw/468c6b6/NTREX-128"
 NTREX_SENTENCES = 1997
-MEMORIES = "https://pontoon.mozilla.org/translation-memory"
 
 # Why sets are left out, by their names.
 SKIPPED = {
@@ -52,12 +49,13 @@ def _pontoon(query: Query) -> Iterator[Found]:
 
 
 def _flores_addresses(name: str, *sides: Language) -> Addresses:
-    return [[FLORES_FILE]]
+    return [[address("flores")]]
 
 
 def _ntrex_addresses(name: str, *sides: Language) -> Addresses:
     codes = [side.ntrex for side in sides if side.ntrex]
-    return [[f"{NTREX_FILES}/newstest2019-{'src' if code == 'eng' else 'ref'}.{code}.txt"] for code in codes]
+    folder = address("ntrex")
+    return [[f"{folder}/newstest2019-{'src' if code == 'eng' else 'ref'}.{code}.txt"] for code in codes]
 
 
 def _tmx_code(name: str, spoken: Language) -> str:
@@ -74,7 +72,7 @@ def _tmx_addresses(name: str, src: Language, trg: Language) -> Addresses:
     if "://" in name:
         return [[name]]
     other = trg if src.code == ENGLISH else src
-    return [[f"{MEMORIES}/{other.pontoon}.all-projects.tmx"]]
+    return [[address("pontoon").format(code=other.pontoon)]]
 
 
 def find_sacrebleu(query: Query) -> Iterator[Found | Problem]:

@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import quote
 
 from translations_assets.config.errors import Problem
+from translations_assets.config.known import address
 from translations_assets.config.languages import Language
 from translations_assets.config.providers.provider import Addresses, Found, Provider, Query, licence_text
 from translations_assets.config.web import NoAnswer, NotThere, read_json
 
-API = "https://huggingface.co/api/datasets"
-DATASETS = "https://huggingface.co/datasets"
+HUB = address("hub")
 LIMIT = 100  # of the most downloaded datasets; rarely used ones are seldom good
 SPLIT = "train"
 DEFAULT = "default"  # the subset that a key need not name
@@ -56,7 +56,7 @@ def _find(
 ) -> Iterator[Found | Problem]:
     filters = [*(f"language:{language.iso639_1}" for language in languages), *tags]
     wanted = "".join(f"filter={quote(each, safe=':')}&" for each in filters)
-    url = f"{API}?{wanted}sort=downloads&direction=-1&limit={LIMIT}&full=true"  # with cards
+    url = f"{HUB}/api/datasets?{wanted}sort=downloads&direction=-1&limit={LIMIT}&full=true"  # with cards
     try:
         answer = read_json(url, mirror)
         found = [
@@ -85,7 +85,7 @@ def _found(told: dict[str, Any], importer: str) -> Found:
         use="train" if importer == PARALLEL and TRANSLATION in tags else "",
         extent=", ".join(filter(None, (size, "asks for a login" if told.get("gated") else ""))),
         licence=licence_text(tagged.get("license")),
-        url=f"{DATASETS}/{name}",
+        url=f"{HUB}/datasets/{name}",
         skipped=TO_BE_NAMED[importer],
     )
 
@@ -147,7 +147,7 @@ def _least(extent: str) -> int:
 
 
 def _addresses(name: str, *sides: Language) -> Addresses:
-    return [[f"{API}/{name.partition(':')[0]}"]]
+    return [[f"{HUB}/api/datasets/{name.partition(':')[0]}"]]
 
 
 HUB_PARALLEL = Provider(

@@ -6,9 +6,10 @@ Release 3.0 of HPLT is found by its lists of shards, years of news by the listin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from translations_assets.config.errors import Problem
+from translations_assets.config.known import address
 from translations_assets.config.languages import Language
 from translations_assets.config.providers.provider import (
     Addresses,
@@ -22,14 +23,10 @@ from translations_assets.config.web import NoAnswer, read
 
 FIRST = "mono/v1.2"  # which knows languages by ISO 639-1
 RELEASE = "mono/v3.0"
-RELEASES = {
-    RELEASE: "three/sorted/{}.map",
-    "mono/v2.0": "two/cleaned/{}_map.txt",
-    FIRST: "one/monotext/cleaned/{}_map.txt",
-}
+RELEASES: Mapping[str, str] = address("hplt")  # with the addresses of their lists
 LICENCE = "CC0-1.0"  # of the packaging; the texts are their authors'
 
-NEWS = "http://data.statmt.org/news-crawl"
+NEWS = address("news-crawl")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # as Apache's listings count
 
 
@@ -55,9 +52,7 @@ def _hplt_code(name: str, spoken: Language) -> str:
 
 def _hplt_addresses(name: str, spoken: Language) -> Addresses:
     """The list of shards of a release."""
-    if name not in RELEASES:
-        return []
-    return [[f"https://data.hplt-project.org/{RELEASES[name].format(_hplt_code(name, spoken))}"]]
+    return [[RELEASES[name].format(code=_hplt_code(name, spoken))]] if name in RELEASES else []
 
 
 def find_news(query: Query) -> Iterator[Found | Problem]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from translations_assets.config.errors import Problem
+from translations_assets.config.known import address
 from translations_assets.config.languages import Language
 from translations_assets.config.providers.provider import (
     Addresses,
@@ -22,7 +23,6 @@ from translations_assets.config.providers.provider import (
 from translations_assets.config.web import NoAnswer, NotThere, ask, read, read_json
 
 IMPORTER = "opus"
-CORPORA = "https://object.pouta.csc.fi/OPUS-"
 API = "https://opus.nlpl.eu/opusapi/?source={src}&target={trg}&preprocessing=moses&version=latest"
 LICENCES_HOST = "https://raw.githubusercontent.com"
 LICENCES = LICENCES_HOST + "/Helsinki-NLP/OPUS/main/corpus/{corpus}/info.yaml"
@@ -132,12 +132,12 @@ def _mono_of_nllb(query: Query) -> Iterator[Found | Problem]:
 
 
 def _addresses(name: str, src: Language, trg: Language) -> Addresses:
-    folder, first, second = f"{CORPORA}{name}/moses", src.iso639_1, trg.iso639_1
+    folder, first, second = f"{address('opus')}{name}/moses", src.iso639_1, trg.iso639_1
     return [[f"{folder}/{first}-{second}.txt.zip", f"{folder}/{second}-{first}.txt.zip"]]
 
 
 def _mono_addresses(name: str, spoken: Language) -> Addresses:
-    return [[f"{CORPORA}{name}/mono/{spoken.iso639_1}.txt.gz"]]
+    return [[f"{address('opus')}{name}/mono/{spoken.iso639_1}.txt.gz"]]
 
 
 OPUS = Provider(
