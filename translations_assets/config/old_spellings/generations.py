@@ -4,8 +4,8 @@ Configs carry no date, but keys and forms came and went with upstream's releases
 table of them, `marks`. The newest mark in a config tells how old it can be at most, as no key is older than
 its invention, while left-over keys were carried along for years. Only a former mark, a key or a form that is
 not written today, proves that a config is old: without one it may be a short one of today. Left out are keys
-that upstream changed in all its configs at once, however old (`min-fluency-threshold`, `hplt-min-doc-score`, the
-sections `mono-max-sentences-…`): they tell nothing.
+that upstream changed in all its configs at once, however old (`min-fluency-threshold`, `hplt-min-doc-score`,
+the sections `mono-max-sentences-…`): they tell nothing.
 
 An old config gets its old meaning, written down (`unsaid`). A config in which no mark decides is read as one
 of today, with one note that names what it leaves open.
