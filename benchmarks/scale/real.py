@@ -24,7 +24,7 @@ from benchmarks.scale.rates import MODELS
 from benchmarks.scale.text import Text, write_sides
 from benchmarks.timing import BIN
 from translations_assets.config.load import load_config
-from translations_assets.configs.own_corpus import TRIAL_GATES
+from translations_assets.configs.own_corpus import TRIAL
 from translations_assets.graph.stage import build_graph
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.protocols import Store
@@ -132,7 +132,7 @@ def write_config(folder: Path, partition: str, pair: Pair) -> None:
     config["experiment"] |= {"bicleaner": {"default-threshold": 0}, "monocleaner": {}}
     config["experiment"] |= _vocabulary(pair)
     config["marian-args"] = _trainings(pair)
-    config["checks"] = {gate: {"level": "warn"} for gate in (*TRIAL_GATES, "exported-loss")}
+    config["checks"] = yaml.safe_load(TRIAL)["checks"] | {"exported-loss": {"level": "warn"}}
     configs = folder / "configs"
     configs.mkdir(exist_ok=True)
     (configs / f"{partition}.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")

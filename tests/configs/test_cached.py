@@ -125,7 +125,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def known(config: Path) -> KnownConfig:
-    return read("en-ru.small")[0].known
+    return read("en-ru.small")[0]
 
 
 def append(root: Path) -> None:

@@ -85,7 +85,7 @@ def _contents(job: Job, name: str) -> bytes:
     if name == "metrics.json":
         return json.dumps(METRICS.get(job.script) or training(50.0)).encode()
     if name == "numbers.json":
-        return json.dumps(NUMBERS[job.script]).encode()
+        return json.dumps(NUMBERS.get(job.script, {})).encode()
     if name == "records.json":
         return json.dumps(_records(job)).encode()
     if name.endswith(".zst"):

@@ -36,7 +36,15 @@ def test_the_words_of_overrides_say_what_was_overridden(key: str) -> None:
 
 
 def test_all_options_have_their_words() -> None:
-    options = RunOptions("train_teacher", "run-1", True, True, 2.5, True, AWKWARD)
+    options = RunOptions(
+        start="train_teacher",
+        previous_run="run-1",
+        force=True,
+        repair=True,
+        budget=2.5,
+        hard_budget=True,
+        overrides=AWKWARD,
+    )
     words = [*options.words()]
     assert words[:6] == [
         *("--start=train_teacher", "--previous-run=run-1", "--force", "--repair", "--budget=2.5"),

@@ -9,6 +9,7 @@ from translations_assets.config.load import parse_config
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Output, Step, placed
+from translations_assets.results.evaluations import evaluates
 from translations_assets.stages import STAGES
 
 FULL = """\
@@ -122,3 +123,11 @@ def files(step: Step, name: str) -> list[str]:
         f"{handle.step.label}:{handle.name}" if isinstance(handle, Output) else handle.path
         for _, handle in placed(step.inputs[name])
     ]
+
+
+def shown_steps(graph: Graph) -> list[Step]:
+    """The steps of stages that people look at: evaluations, and those that no stage reads but to check."""
+    read = {
+        name for stage, upstream in graph.upstream.items() if stage not in graph.checks for name in upstream
+    }
+    return [step for step in graph.steps if step.stage not in read or evaluates(step.stage)]

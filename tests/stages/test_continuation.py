@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stages.configs import FULL, SMALL, files, graph, labels
+from tests.stages.configs import FULL, SMALL, files, graph, labels, shown_steps
 from translations_assets.common.errors import GraphError
 from translations_assets.config.load import read_values
 from translations_assets.config.schema import TrainingConfig
@@ -297,12 +297,6 @@ BOTH_MODELS = f"{teachers('use')}    backwards: {{url: {A}/b, mode: use}}\n"
     ],
 )
 def test_no_step_is_left_that_nothing_needs(sections: list[str], text: str) -> None:
-    """Evaluations, analyses and numbers of gates are there to be looked at."""
     new = continued(*sections, text=text)
-    shown = [
-        step
-        for step in new.steps
-        if step.stage.startswith(("evaluate_", "analyze_")) or step.stage in new.checks
-    ]
-    needed = set(new.step_closure([*new.stages["export"], *shown]))
+    needed = set(new.step_closure(shown_steps(new)))
     assert [step.label for step in new.steps if step not in needed] == []

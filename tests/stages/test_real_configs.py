@@ -9,10 +9,10 @@ import pytest
 
 from tests.config.test_real_configs import ALL, needs_upstream
 from tests.memory_store import MemoryStore
+from tests.stages.configs import shown_steps
 from translations_assets.config.load import load_config
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import build_graph
-from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import make_plan
 from translations_assets.stages import STAGES
@@ -54,14 +54,8 @@ def test_every_config_is_planned_and_fetches_what_it_continues(path: Path) -> No
 def test_nothing_is_planned_that_an_export_or_a_judgement_does_not_need(path: Path) -> None:
     """Steps that a continuation removes leave no step behind that only they had used."""
     graph = graph_of(path)
-    ends = [*graph.stages["export"], *(step for step in graph.steps if _tells(graph, step))]
-    needless = set(graph.steps) - set(graph.step_closure(ends))
+    needless = set(graph.steps) - set(graph.step_closure(shown_steps(graph)))
     assert {step.label for step in needless} == set()
-
-
-def _tells(graph: Graph, step: Step) -> bool:
-    """True if a step is there to be looked at: an evaluation, an analysis, numbers of a gate."""
-    return step.stage.startswith(("evaluate_", "analyze_")) or step.stage in graph.checks
 
 
 def test_a_backwards_model_that_is_used_is_not_trained() -> None:

@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from translations_assets.config.errors import ConfigError
-from translations_assets.config.section import NotEmpty, Section, Texts, default
-from translations_assets.config.urls import check_url
+from translations_assets.config.section import NotEmpty, Section, Url, Urls, default
 from translations_assets.config.yaml_reader import Found, KeyPath, at, dotted, mapping_at
 
 ContinuationMode = Literal["continue", "init", "use"]
@@ -18,18 +16,18 @@ ContinuationMode = Literal["continue", "init", "use"]
 class ContinuedVocab(Section):
     """Vocabularies of an earlier run."""
 
-    src: str = Field(description="URL of the source language's; the same as `trg` when it is joint")
-    trg: str = Field(description="URL of the target language's")
+    src: Url = Field(description="URL of the source language's; the same as `trg` when it is joint")
+    trg: Url = Field(description="URL of the target language's")
 
 
 class ContinuedCorpus(Section):
     """A corpus of an earlier run."""
 
-    src: str = Field(description="URL of the source side, a sentence a line")
-    trg: str = Field(description="URL of the target side")
-    tok_src: str | None = default(None, "URL of the source side as tokens")
-    tok_trg: str | None = default(None, "URL of the target side as tokens")
-    alignments: str | None = default(None, "URL of the links between the tokens")
+    src: Url = Field(description="URL of the source side, a sentence a line")
+    trg: Url = Field(description="URL of the target side")
+    tok_src: Url | None = default(None, "URL of the source side as tokens")
+    tok_trg: Url | None = default(None, "URL of the target side as tokens")
+    alignments: Url | None = default(None, "URL of the links between the tokens")
 
 
 class ContinuedCorpora(Section):
@@ -43,7 +41,7 @@ class ContinuedCorpora(Section):
 class ContinuedTeacher(Section):
     """Teachers of an earlier run."""
 
-    urls: NotEmpty[Texts] = Field(description="a folder's URL for each teacher")
+    urls: NotEmpty[Urls] = Field(description="a folder's URL for each teacher")
     mode: ContinuationMode = Field(
         description="use the models, continue their training, or start from their weights"
     )
@@ -53,7 +51,7 @@ class ContinuedTeacher(Section):
 class ContinuedBackwards(Section):
     """The backwards model of an earlier run."""
 
-    url: str = Field(description="a folder's URL")
+    url: Url = Field(description="a folder's URL")
     mode: ContinuationMode = Field(
         description="use the model, continue its training, or start from its weights"
     )
@@ -89,7 +87,6 @@ def check_continuation(config: Mapping[str, Any]) -> Found:
     yield from _alignments(config)
     yield from _vocabulary(config)
     yield from _opusmt(config)
-    yield from _urls(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
@@ -125,22 +122,6 @@ def _not_needed(config: Mapping[str, Any]) -> Found:
     else:
         return
     yield from ((path, f"is not used: {reason}") for path in needless if at(config, path))
-
-
-def urls_of(config: Mapping[str, Any]) -> Found:
-    """Every URL of `continuation`, with its path."""
-    for section in ("vocab", "corpora", "models"):
-        for path, text in _texts(at(config, ("continuation", section)), ("continuation", section)):
-            if section != "models" or "url" in path or "urls" in path:
-                yield path, text
-
-
-def _texts(value: Any, path: KeyPath) -> Found:
-    if isinstance(value, str):
-        yield path, value
-    pairs: Any = value.items() if isinstance(value, Mapping) else ()
-    for key, inner in enumerate(value) if isinstance(value, list) else pairs:
-        yield from _texts(inner, (*path, key))
 
 
 def _corpus(config: Mapping[str, Any], name: str) -> Any:
@@ -198,11 +179,3 @@ def _opusmt(config: Mapping[str, Any]) -> Found:
                 "SentencePiece models. Of a model with model.npz and .spm files write default"
             )
             yield (*path, "type"), message
-
-
-def _urls(config: Mapping[str, Any]) -> Found:
-    for path, url in urls_of(config):
-        try:
-            check_url(url)
-        except ConfigError as error:
-            yield path, str(error)

@@ -7,31 +7,17 @@ names the file; without it everything runs on this machine.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from translations_assets.config.load import validated
-from translations_assets.config.section import FROM_LIST, Section, Texts, default
+from translations_assets.config.section import FROM_LIST, Section, Texts, default, formed
 from translations_assets.config.stage_names import meant_stage, stage_names
 from translations_assets.config.text import read_text
 from translations_assets.config.yaml_reader import Found, mapping_at, read_yaml
-
-
-def _reference(value: str) -> str:
-    if len(value.split("/")) != 2 or not all(value.split("/")):
-        raise ValueError(f"must be `secret/key`, the name of a secret and of a key in it, not {value!r}")
-    return value
-
-
-def _owner(value: str) -> str:
-    if not re.fullmatch(r"team:[\w-]+|[^@\s]+@[^@\s]+\.[^@\s]+", value):
-        raise ValueError(f"must be an address of mail, or `team:` and a name, not {value!r}")
-    return value
-
 
 WorkerClassName: TypeAlias = Literal["cpu", "large-cpu", "gpu", "large-gpu"]
 Machine: TypeAlias = Literal["spot", "standard"]
@@ -46,8 +32,16 @@ PodKey: TypeAlias = Literal[
     "merge_behavior",
 ]
 PodConfig: TypeAlias = Mapping[PodKey, Any]
-SecretReference: TypeAlias = Annotated[str, AfterValidator(_reference)]
-Owners: TypeAlias = Annotated[tuple[Annotated[str, AfterValidator(_owner)], ...], FROM_LIST]
+SecretReference: TypeAlias = Annotated[
+    str, formed("[^/]+/[^/]+", "must be `secret/key`, the name of a secret and of a key in it, not {!r}")
+]
+Owner: TypeAlias = Annotated[
+    str,
+    formed(
+        r"team:[\w-]+|[^@\s]+@[^@\s]+\.[^@\s]+", "must be an address of mail, or `team:` and a name, not {!r}"
+    ),
+]
+Owners: TypeAlias = Annotated[tuple[Owner, ...], FROM_LIST]
 Positive: TypeAlias = Annotated[int, Field(ge=1)]
 
 UNSAVED_MINUTES = 60.0

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from translations_assets.config.datasets import listed
-from translations_assets.config.errors import ConfigError, among
-from translations_assets.config.section import InJsonSchema, Section, Texts, default
-from translations_assets.config.urls import check_url
+from translations_assets.config.errors import among
+from translations_assets.config.section import InJsonSchema, Section, Texts, Url, default, formed
 from translations_assets.config.yaml_reader import Found, at
 
 SHA256 = "[0-9a-f]{64}"
-WEIGHTS = (".npz", ".bin")
-COMET = ("evaluation", "comet")
 PARAGRAPHS = ("evaluation", "paragraphs")
 WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu")  # as in pipeline.data.documents
 # FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
@@ -25,14 +21,14 @@ SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
 SPBLEU_SHA256 = "14bb8dfb35c0ffdea7bc01e56cea38b9e3d5efcdcb9c251d6b40538e1aab555a"
 
 
-def _digest(text: str) -> str:
-    if not re.fullmatch(SHA256, text):
-        raise ValueError("must be a SHA-256, 64 digits of 0 to 9 and a to f")
-    return text
-
-
 Digest: TypeAlias = Annotated[
-    str, AfterValidator(_digest), "SHA-256", InJsonSchema(lambda: {"pattern": f"^{SHA256}$"})
+    str,
+    formed(SHA256, "must be a SHA-256, 64 digits of 0 to 9 and a to f"),
+    "SHA-256",
+    InJsonSchema(lambda: {"pattern": f"^{SHA256}$"}),
+]
+Weights: TypeAlias = Annotated[
+    Url, formed(r".*\.(npz|bin)", "must be the URL of weights in Marian's form, which end in .npz or .bin")
 ]
 
 
@@ -40,9 +36,9 @@ class Comet(Section):
     """COMET's model, in Marian's form."""
 
     name: str = Field(description="name of the model, such as `wmt22-comet-da`; part of the signature")
-    url: str = Field(description="URL of its weights in Marian's form, `.npz` or `.bin`")
+    url: Weights = Field(description="URL of its weights in Marian's form, `.npz` or `.bin`")
     sha256: Digest = Field(description="their SHA-256")
-    vocab_url: str = Field(description="URL of its SentencePiece vocabulary")
+    vocab_url: Url = Field(description="URL of its SentencePiece vocabulary")
     vocab_sha256: Digest = Field(description="its SHA-256")
 
 
@@ -58,18 +54,6 @@ class Evaluation(Section):
 
 def check_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `evaluation`."""
-    for path, url in urls_of(config):
-        try:
-            check_url(url)
-        except ConfigError as error:
-            yield path, str(error)
-            continue
-        if path[-1] == "url" and not url.endswith(WEIGHTS):
-            yield path, f"must be the URL of weights in Marian's form, which end in {' or '.join(WEIGHTS)}"
-    yield from _paragraphs(config)
-
-
-def _paragraphs(config: Mapping[str, Any]) -> Found:
     datasets = [dataset for _, dataset in listed(config, "test")]
     known = {name: dataset for dataset in datasets for name in (dataset.key, dataset.short_name)}
     names = at(config, PARAGRAPHS)
@@ -79,10 +63,3 @@ def _paragraphs(config: Mapping[str, Any]) -> Found:
             yield path, f"{name!r} is not in datasets.test.{among(str(name), [*known])}"
         elif dataset.provider not in WITH_DOCUMENTS or dataset.augmentation:
             yield path, f"{name!r} tells no documents; those of {', '.join(WITH_DOCUMENTS)} do, as they come"
-
-
-def urls_of(config: Mapping[str, Any]) -> Found:
-    """Every URL of `evaluation`, with its path."""
-    for key in ("url", "vocab-url"):
-        if isinstance(url := at(config, (*COMET, key)), str):
-            yield (*COMET, key), url

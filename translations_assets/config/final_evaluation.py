@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from translations_assets.config.errors import ConfigError
 from translations_assets.config.model_names import OTHERS, TEACHERS
-from translations_assets.config.section import FROM_LIST, InJsonSchema, Section, default
-from translations_assets.config.urls import check_url
+from translations_assets.config.section import FROM_LIST, InJsonSchema, Section, Url, default, formed
 from translations_assets.config.yaml_reader import Found, at
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 SECTION = "final-evaluation"
 
 
-def _name(name: str) -> str:
-    if not re.fullmatch(NAME, name):
-        raise ValueError(f"must consist of letters, digits, '.' and '-', and {name!r} does not")
+def _own_name(name: str) -> str:
     if name in OTHERS or name.startswith(TEACHERS):
         raise ValueError(f"{name!r} is the name of another model; give this one another")
     return name
 
 
-ModelName: TypeAlias = Annotated[str, AfterValidator(_name), InJsonSchema(lambda: {"pattern": f"^{NAME}$"})]
+ModelName: TypeAlias = Annotated[
+    str,
+    formed(NAME, "must consist of letters, digits, '.' and '-', and {!r} does not"),
+    AfterValidator(_own_name),
+    InJsonSchema(lambda: {"pattern": f"^{NAME}$"}),
+]
 
 
 class ComparedModel(Section):
@@ -34,7 +34,7 @@ class ComparedModel(Section):
 
     name: ModelName = Field(description="its name in results")
     form: Literal["firefox", "marian", "ctranslate2"] = Field(description="engine that reads it")
-    url: str = Field(description="URL of its folder")
+    url: Url = Field(description="URL of its folder")
 
 
 Models: TypeAlias = Annotated[tuple[ComparedModel, ...], FROM_LIST, "list of models"]
@@ -47,20 +47,8 @@ class FinalEvaluation(Section):
     models: Models = default((), "other models, by name, form and the URL of a folder")
 
 
-def urls_of(config: Mapping[str, Any]) -> Found:
-    """The URL of every compared model, with its path."""
-    for number, model in enumerate(_models(config)):
-        if isinstance(url := at(model, ("url",)), str):
-            yield (SECTION, "models", number, "url"), url
-
-
 def check_final_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `final-evaluation`, and with what else there is."""
-    for path, url in urls_of(config):
-        try:
-            check_url(url)
-        except ConfigError as error:
-            yield path, str(error)
     names = [at(model, ("name",)) for model in _models(config)]
     for number, name in enumerate(names):
         if name in names[:number]:

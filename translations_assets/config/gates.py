@@ -1,14 +1,15 @@
 """The section `checks` of a training config: levels and thresholds of the quality gates.
 
 None of it is part of a step's key: a threshold that is changed runs nothing again. What each gate judges, and
-how, stands in `translations_assets.checks`.
+how, stands in `translations_assets.checks`. Each class is the section of a gate, named after it.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+import re
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 
 from translations_assets.config.section import Section, default
 
@@ -196,13 +197,6 @@ class TeacherMargin(StrictGateSection):
     )
 
 
-class Translations(GateSection):
-    """Translated text is neither empty nor a copy of its source."""
-
-    max_empty: Share = default(0.01, "share of empty translations")
-    max_copied: Share = default(0.1, "share of translations with the letters of their source")
-
-
 class TranslationCollapse(StrictGateSection):
     """Translations differ as their sources do, do not loop, and are as long as the corpus lets expect."""
 
@@ -214,6 +208,13 @@ class TranslationCollapse(StrictGateSection):
         "each character of their sources; of the dev set: than its references",
         ge=1,
     )
+
+
+class Translations(GateSection):
+    """Translated text is neither empty nor a copy of its source."""
+
+    max_empty: Share = default(0.01, "share of empty translations")
+    max_copied: Share = default(0.1, "share of translations with the letters of their source")
 
 
 class StudentGap(GateSection):
@@ -257,33 +258,17 @@ class ExportGate(StrictGateSection):
     max_copied: Share = default(0.5, "share of those that are copies of their source")
 
 
-class Checks(Section):
-    """The quality gates."""
+def _sections() -> dict[str, type[GateSection]]:
+    """Name → section of every gate; HeldOutExact is held_out_exact, LanguageGate is language."""
+    kinds = [kind for kind in globals().values() if isinstance(kind, type) and issubclass(kind, GateSection)]
+    gates = [kind for kind in kinds if kind not in (GateSection, StrictGateSection)]
+    names = [re.sub("(?<=[a-z])(?=[A-Z])", "_", gate.__name__.removesuffix("Gate")).lower() for gate in gates]
+    return dict(zip(names, gates, strict=True))
 
-    held_out_exact: HeldOutExact = default({}, "dev and test lines in training text")
-    held_out_near: HeldOutNear = default({}, "near-duplicates of dev and test lines in training text")
-    language: LanguageGate = default({}, "languages of training text")
-    identification: IdentificationGate = default({}, "lines that cleaning drops for their language")
-    agreement: Agreement = default({}, "datasets whose sides are shifted")
-    sides: Sides = default({}, "languages of datasets before cleaning")
-    half_translated: HalfTranslated = default({}, "datasets that are translated in part")
-    dropped: Dropped = default({}, "how much of a dataset cleaning drops")
-    duplicates: Duplicates = default({}, "repeated lines of training text")
-    length_ratio: LengthRatio = default({}, "lengths of the sides of pairs")
-    empty_lines: EmptyLines = default({}, "empty lines of training text")
-    vocabulary: Vocabulary = default({}, "coverage of the vocabularies")
-    vocabulary_case: VocabularyCase = default({}, "words in upper and title case in the vocabularies")
-    alignment_indices: AlignmentIndices = default({}, "whether links point to words")
-    alignment_links: AlignmentLinks = default({}, "how many links there are")
-    training_collapse: TrainingCollapse = default({}, "trained models that cannot translate")
-    training_curve: TrainingCurve = default({}, "chrF against cross-entropy, and epochs")
-    teacher_floor: TeacherFloor = default({}, "what the teachers' translations are worth")
-    teacher_margin: TeacherMargin = default({}, "teachers against the backwards model")
-    translation_collapse: TranslationCollapse = default({}, "repeated, looping and too long translations")
-    translations: Translations = default({}, "empty and copied translations")
-    student_gap: StudentGap = default({}, "student against teachers")
-    quantized_gap: QuantizedGap = default({}, "quantised student against the finetuned one")
-    exported_gap: ExportedGap = default({}, "exported student in Firefox's engine against the finetuned one")
-    exported_loss: ExportedLoss = default({}, "the same, with a closer threshold")
-    released_gap: ReleasedGap = default({}, "exported student against the model that Firefox ships")
-    export: ExportGate = default({}, "whether exported files load and translate")
+
+_FIELDS: Any = {name: (section, default({}, section.__doc__ or "")) for name, section in _sections().items()}
+_AllGates = create_model("_AllGates", __base__=Section, **_FIELDS)
+
+
+class Checks(_AllGates):  # type: ignore[valid-type, misc]
+    """The quality gates."""

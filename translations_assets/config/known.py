@@ -39,7 +39,7 @@ def of_scripts(name: str) -> Any:
 
 
 def address(name: str) -> Any:
-    """The address that scripts fetch from; of HPLT that of each release."""
+    """The address that a script of `pipeline/data` fetches from; of HPLT that of each release."""
     return of_scripts("addresses")[name]
 
 
@@ -65,26 +65,24 @@ def make_table() -> dict[str, Any]:
 
 
 _PRINT_FACTS = """
-import json
+import importlib, json, pkgutil
+from pipeline import data
 from pipeline.common.decoding_options import ALLOWED, REFUSED
 from pipeline.common.downloads import GOOGLE_STORAGE
 from pipeline.common.local_files import NEVER
-from pipeline.data import hplt, hub, mono_news_crawl, opus, parallel_flores, parallel_ntrex, parallel_tmx
+from pipeline.data import hplt, opus
 from pipeline.train.settings import OWN
 from pipeline.translate.convert import ALIKE
 from pipeline.translate.ctranslate2_options import KNOWN
 decoding = {"allowed": ALLOWED, "refused": REFUSED, "ctranslate2": sorted(KNOWN)}
 training = {"set by training": sorted(OWN), "convertible": ALIKE}
-addresses = {
-    "flores": parallel_flores.URL,
-    "google storage": GOOGLE_STORAGE,
-    "hplt": {name: release.map_url for name, release in hplt.RELEASES.items()},
-    "hub": hub.HOST,
-    "news-crawl": mono_news_crawl.FOLDER,
-    "ntrex": parallel_ntrex.FOLDER,
-    "opus": opus.corpus_url("corpus/version").removesuffix("corpus/version"),
-    "pontoon": parallel_tmx.PONTOON_URL,
-}
+addresses = {"google storage": GOOGLE_STORAGE}
+for name in sorted(module.name for module in pkgutil.iter_modules(data.__path__)):
+    for value in vars(importlib.import_module(f"pipeline.data.{name}")).values():
+        if isinstance(value, str) and value.startswith("http"):
+            addresses[name] = value
+addresses["hplt"] = {name: release.map_url for name, release in hplt.RELEASES.items()}
+addresses["opus"] = opus.corpus_url("corpus/version").removesuffix("corpus/version")
 print(json.dumps({**decoding, **training, "addresses": addresses, "never read": NEVER}))
 """
 

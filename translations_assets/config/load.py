@@ -19,6 +19,7 @@ from translations_assets.config.datasets import locate
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
+from translations_assets.config.old_spellings.history import HISTORY
 from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in
@@ -27,20 +28,6 @@ from translations_assets.config.yaml_reader import MOST_DIGITS, Document, KeyPat
 
 OVERRIDES = "overrides"
 MOST_PROBLEMS = 500  # of each kind that are reported: to look for the nearest name takes a millisecond
-
-# Keys of earlier years that could not be read as today's: their values have another form, or both are there.
-FORMER_KEYS = {
-    "use-opuscleaner": "a key of 2024, true or false; remove it",
-    "pretrained-models": "a key of 2024; write continuation.models, as docs/config.md describes",
-    "previous_group_ids": "a key of 2024; write previous-group-ids, once",
-    "training-teacher-base": "a key of 2022; training-teacher is there, too: keep one",
-    "training-teacher-finetuned": "a key of 2022; training-teacher is there, too: keep one",
-    "split-chunks": "it belongs in the section taskcluster, once",
-    "backward-model": "a key of 2022; its place is taken by continuation.models.backwards",
-    "vocab": "a key of 2022; its place is taken by continuation.vocab",
-    "training": "a key of 2021; its place is taken by marian-args",
-    "teachers": "the key is called teacher",
-}
 
 _TYPES = {
     "int": "a whole number",
@@ -218,8 +205,8 @@ def _values_of_mapping(annotation: Any) -> Any:
 
 def _unknown_key(path: KeyPath, schema: type[Section]) -> str:
     key, allowed = str(path[-1]), keys_of(path[:-1], schema)
-    if key in FORMER_KEYS:
-        return f"unknown key: {FORMER_KEYS[key]}"
+    if key in HISTORY["refused"]:
+        return f"unknown key: {HISTORY['refused'][key]}"
     return f"unknown key.{suggestion(key, allowed)} Allowed: {', '.join(allowed)}"
 
 

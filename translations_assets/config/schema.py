@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -32,7 +31,15 @@ from translations_assets.config.evaluation import Evaluation
 from translations_assets.config.final_evaluation import FinalEvaluation
 from translations_assets.config.gates import Checks
 from translations_assets.config.languages import language, languages
-from translations_assets.config.section import FROM_LIST, InJsonSchema, NotEmpty, Section, Texts, default
+from translations_assets.config.section import (
+    FROM_LIST,
+    InJsonSchema,
+    NotEmpty,
+    Section,
+    Texts,
+    default,
+    formed,
+)
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
 from translations_assets.config.yaml_reader import Found, KeyPath, at, has
 
@@ -49,12 +56,6 @@ def _stage_name(name: str) -> str:
 def _worker_kind(name: str) -> str:
     if name != "default" and not is_known(name):
         raise ValueError(f"{name!r} is neither 'default' nor a stage.{suggestion(name, known_names())}")
-    return name
-
-
-def _experiment_name(name: str) -> str:
-    if not re.fullmatch(EXPERIMENT_NAME, name):
-        raise ValueError(f"must consist of letters, digits, '.', '_' and '-', and {name!r} does not")
     return name
 
 
@@ -89,7 +90,9 @@ LanguageCode: TypeAlias = Annotated[
     InJsonSchema(lambda: {"enum": list(languages())}),
 ]
 ExperimentName: TypeAlias = Annotated[
-    str, AfterValidator(_experiment_name), InJsonSchema(lambda: {"pattern": f"^{EXPERIMENT_NAME}$"})
+    str,
+    formed(EXPERIMENT_NAME, "must consist of letters, digits, '.', '_' and '-', and {!r} does not"),
+    InJsonSchema(lambda: {"pattern": f"^{EXPERIMENT_NAME}$"}),
 ]
 StageName: TypeAlias = Annotated[
     str, AfterValidator(_stage_name), "stage", InJsonSchema(lambda: {"enum": spellings(known_names())})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
+
+from translations_assets.config.urls import check_url
+from translations_assets.config.yaml_reader import Found, KeyPath, at
 
 T = TypeVar("T")
 
@@ -57,6 +61,42 @@ class InJsonSchema:
         return {**handler(core), **self.make()}
 
 
+def formed(form: str, said: str) -> AfterValidator:
+    """A validator of texts: `said` is what one of another form must be, with the text for `{!r}`."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(form, text):
+            raise ValueError(said.format(text))
+        return text
+
+    return AfterValidator(check)
+
+
+def _fetchable(url: str) -> str:
+    check_url(url)
+    return url
+
+
+def urls_in(values: Any, section: type[Section], path: KeyPath = ()) -> Found:
+    """Every URL of a section, whose values are as they were read, with its path."""
+    for key, field in by_key(section).items():
+        given, where = at(values, (key,)), (*path, key)
+        places = [(*where, number) for number in range(len(given))] if isinstance(given, list) else [where]
+        for place in places:
+            value = at(values, place[len(path) :])
+            if below := section_in(field.annotation):
+                yield from urls_in(value, below, place)
+            elif isinstance(value, str) and URL in (*field.metadata, *_parts(field.annotation)):
+                yield place, value
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """A type, and all that it is made of."""
+    yield kind
+    for inner in get_args(kind):
+        yield from _parts(inner)
+
+
 def _some(value: T) -> T:
     if not value:
         raise ValueError("is empty; at least one is needed")
@@ -66,5 +106,8 @@ def _some(value: T) -> T:
 # YAML's lists become tuples; only lists do, so that a lone text is not taken for its letters.
 FROM_LIST = Field(strict=False)
 # A text among the annotations is what the reference page calls the type.
+URL = AfterValidator(_fetchable)
+Url: TypeAlias = Annotated[str, URL]
+Urls: TypeAlias = Annotated[tuple[Url, ...], FROM_LIST, "list"]
 Texts: TypeAlias = Annotated[tuple[str, ...], FROM_LIST, "list"]
 NotEmpty: TypeAlias = Annotated[T, AfterValidator(_some), InJsonSchema(lambda: {"minItems": 1})]

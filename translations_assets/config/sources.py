@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from translations_assets.config import continuation, evaluation, final_evaluation
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.known import of_scripts
 from translations_assets.config.languages import Language
 from translations_assets.config.providers import BY_URL, FILE
 from translations_assets.config.providers.provider import Addresses
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.section import urls_in
 from translations_assets.config.urls import PLACEHOLDER, shown
 from translations_assets.config.web import Answer, ask, together
 from translations_assets.config.yaml_reader import Found, KeyPath, at
@@ -99,9 +100,7 @@ def _urls(config: Mapping[str, Any]) -> Found:
     for path, dataset in listed(config):
         if dataset.provider in BY_URL:
             yield path, dataset.name
-    yield from continuation.urls_of(config)
-    yield from evaluation.urls_of(config)
-    yield from final_evaluation.urls_of(config)
+    yield from urls_in(config, TrainingConfig)
 
 
 def _is_below(real: str, folders: Sequence[str]) -> bool:
@@ -147,15 +146,10 @@ def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
         if found:
             yield Wanted(path, dataset.shown_key, found)
     metric = at(config, ("experiment", "best-model")) or "chrf"
-    for path, url in continuation.urls_of(config):
-        yield Wanted(path, shown(url), _model(url, metric) if "models" in path else [[url]])
-    for path, url in evaluation.urls_of(config):
-        yield Wanted(path, shown(url), [[url]])
-    for path, url in final_evaluation.urls_of(config):
-        form = at(config, (*path[:-1], "form"))
-        yield Wanted(
-            path, shown(url), _compared(url, form, pair) if form != "marian" else _model(url, metric)
-        )
+    for path, url in urls_in(config, TrainingConfig):
+        form = at(config, (*path[:-1], "form")) or "marian"
+        model = _model(url, metric) if form == "marian" else _compared(url, form, pair)
+        yield Wanted(path, shown(url), model if "models" in path else [[url]])
 
 
 def _model(url: str, metric: str) -> Addresses:

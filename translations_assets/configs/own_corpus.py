@@ -55,19 +55,8 @@ IWSLT: dict[str, Any] = BASE | {
 }
 # Of the recurrent network that a backwards model is in production, what a transformer is not
 TRANSFORMER: Mapping[str, Any] = {"type": "transformer", "layer-normalization": False}
-TRIAL: Mapping[str, Any] = {
-    "dim-emb": 128,
-    "transformer-dim-ffn": 256,
-    "transformer-heads": 8,
-    "enc-depth": 1,
-    "dec-depth": 1,
-}
 TRIAL_PAIRS, TRIAL_DEV = 3000, 20
-TRIAL_UPDATES = 200  # after 20 models say nothing at all, and no step can go on from that
-TRIAL_GATES = (
-    *("training-collapse", "teacher-floor", "teacher-margin", "translation-collapse"),
-    *("quantized-gap", "exported-gap", "export"),
-)
+TRIAL = Path(__file__).with_name("trial.yml").read_text(encoding="utf-8").partition("\n\n")[2].rstrip()
 
 
 @dataclass(frozen=True)
@@ -146,8 +135,7 @@ def write(name: str, query: Query, made: Split, config: Path, *, trial: bool) ->
     blocks = [
         [*_head(name, query, made, trial), *_experiment(name, query, made, trial)],
         [*_datasets(f"./{data_folder(config).name}", made)],
-        [*_marian_args(query, made, trial)],
-        *([["checks: # the models see too little text to translate", *_checks()]] if trial else []),
+        [TRIAL] if trial else [*_marian_args(query, made)],
         ["target-stage: all # evaluate-teacher, the default, makes no student"],
         [*taskcluster_section(map(made.lines, ("train", "mono_src", "mono_trg")))],
     ]
@@ -217,8 +205,8 @@ def _datasets(folder: str, made: Split) -> Iterator[str]:
         yield "  # Without mono-trg, text in the target language alone, nothing is translated back."
 
 
-def _marian_args(query: Query, made: Split, trial: bool) -> Iterator[str]:
-    sections = _trial_sections() if trial else _sections(query, made)
+def _marian_args(query: Query, made: Split) -> Iterator[str]:
+    sections = _sections(query, made)
     if not sections:
         return
     yield "marian-args:"
@@ -264,33 +252,3 @@ def _course(updates: float) -> dict[str, Any]:
         "disp-freq": often // 2,
         "after": f"{after}u",
     }
-
-
-def _trial_sections() -> dict[str, dict[str, Any]]:
-    often = TRIAL_UPDATES // 2
-    course = {
-        "mini-batch": 32,
-        "maxi-batch": 10,
-        "learn-rate": 0.003,
-        "lr-warmup": TRIAL_UPDATES // 4,
-        "valid-freq": often,
-        "save-freq": often,
-        "disp-freq": often // 5,
-        "after": f"{TRIAL_UPDATES}u",
-        # What knows nothing yet talks without end, which would take most of the time
-        "beam-size": 1,
-        "max-length-factor": 1.5,
-    }
-    decoding = {"beam-size": 1, "mini-batch": 32, "max-length-factor": 1.5}
-    return {
-        "training-backward": {**TRANSFORMER, **TRIAL, **course},
-        "training-teacher": {**TRIAL, **course, "transformer-dropout": 0, "sentencepiece-alphas": [0, 0]},
-        "training-student": {**TRIAL, **course},
-        "training-student-finetuned": course,
-        "decoding-backward": decoding,
-        "decoding-teacher": decoding,
-    }
-
-
-def _checks() -> Iterator[str]:
-    yield from (f"  {gate}: {{level: warn}}" for gate in TRIAL_GATES)

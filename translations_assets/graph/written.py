@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import Folder, Handle, Output, RepoFile, Step
+from translations_assets.graph.step import Folder, Output, RepoFile, Step
 
 Json: TypeAlias = Any
 _PLAIN = frozenset({str, int, float, bool, type(None)})  # a subclass would be read as another type
-_ALIKE = ("script", "label", "stage", "worker", "resumable", "repeatable", "attempts")
-_TEXTS = ("outputs", "secrets", "programs")
+_MAPPINGS = ("args", "inputs", "aliases")  # fields of a step
 
 
 def to_json(graph: Graph) -> dict[str, Json]:
@@ -35,48 +34,43 @@ def from_json(value: Mapping[str, Json]) -> Graph:
 
 
 def _step(step: Step) -> dict[str, Json]:
-    return {
-        **{name: _value(getattr(step, name)) for name in _ALIKE},
-        **{name: list(getattr(step, name)) for name in _TEXTS},
-        "args": {name: _value(arg) for name, arg in step.args.items()},
-        "inputs": {name: _value(handles) for name, handles in step.inputs.items()},
-        "aliases": dict(step.aliases),
-    }
+    return {name: _each(value) if name in _MAPPINGS else _value(value) for name, value in vars(step).items()}
 
 
 def _read_step(value: Mapping[str, Json], known: dict[str, Step]) -> Step:
     """A step; `known` are those before it by their labels, and it is added to them."""
-    fields: dict[str, Any] = {name: value[name] for name in _ALIKE}
-    fields |= {name: tuple(value[name]) for name in _TEXTS}
-    step = Step(
-        **fields,
-        args={name: _read(arg, known) for name, arg in value["args"].items()},
-        inputs={name: _read(handles, known) for name, handles in value["inputs"].items()},
-        aliases=value["aliases"],
-    )
+    fields: dict[str, Any] = {
+        name: _read_each(given, known) if name in _MAPPINGS else _read(given, known)
+        for name, given in value.items()
+    }
+    step = Step(**fields)
     known[step.label] = step
     return step
 
 
+def _each(values: Mapping[str, object]) -> dict[str, Json]:
+    return {name: _value(value) for name, value in values.items()}
+
+
 def _value(value: object) -> Json:
-    """An argument or what a step reads: plain values and lists as they are, others under their kind."""
+    """A field, an argument, an input: plain values and lists as they are, others under their kind."""
     if type(value) in _PLAIN:
         return value
     if type(value) is list:
         return [*map(_value, value)]
     if type(value) is tuple:
         return {"tuple": [*map(_value, value)]}
-    return _handle(value)
-
-
-def _handle(value: object) -> Json:
     if isinstance(value, Output):
         return {"output": [value.step.label, value.name]}
     if isinstance(value, Folder):
-        return {"folder": {name: [one.step.label, one.name] for name, one in value.files.items()}}
+        return {"folder": _each(value.files)}
     if isinstance(value, RepoFile):
         return {"file": value.path}
     raise TypeError(f"{value!r} of a step cannot be written as JSON")
+
+
+def _read_each(values: Mapping[str, Json], known: Mapping[str, Step]) -> dict[str, Any]:
+    return {name: _read(value, known) for name, value in values.items()}
 
 
 def _read(value: Json, known: Mapping[str, Step]) -> Any:
@@ -87,13 +81,9 @@ def _read(value: Json, known: Mapping[str, Step]) -> Any:
     ((kind, inner),) = value.items()
     if kind == "tuple":
         return tuple(_read(item, known) for item in inner)
-    return _read_handle(kind, inner, known)
-
-
-def _read_handle(kind: str, inner: Json, known: Mapping[str, Step]) -> Handle:
     if kind == "folder":
-        return Folder({name: known[label][output] for name, (label, output) in inner.items()})
+        return Folder(_read_each(inner, known))
     if kind == "file":
         return RepoFile(inner)
-    label, output = inner
-    return known[label][output]
+    label, name = inner
+    return known[label][name]

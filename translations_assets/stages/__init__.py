@@ -27,7 +27,7 @@ _FUNCTIONS = {
 }
 if unnamed := sorted(_FUNCTIONS.keys() ^ {*stage_names()}):
     raise GraphError(
-        f"{', '.join(unnamed)}: a stage has a function in stages/ and its name in config/stage_names.py."
+        f"{', '.join(unnamed)}: a stage has a function in stages/ and its name in config/stage_names.json."
     )
 STAGES: dict[str, Stage] = {name: _FUNCTIONS[name] for name in stage_names()}
 # Those that become assets; the others become asset checks.

@@ -12,12 +12,8 @@ from typing import Any, TypeAlias
 
 from translations_assets.config.edits import Edit, apply, dropped, renamed
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.old_spellings.generations import (
-    MACHINE,
-    SECTIONS_OF_2021,
-    differences,
-    old_meanings,
-)
+from translations_assets.config.old_spellings.generations import differences, old_meanings
+from translations_assets.config.old_spellings.history import HISTORY, path_of
 from translations_assets.config.old_spellings.rules import FIRST_RULES, RULES
 from translations_assets.config.yaml_reader import Document
 
@@ -25,40 +21,16 @@ Rule: TypeAlias = "Callable[[dict[str, Any]], Iterator[Edit]]"
 
 MOST_WORK = 5_000_000  # keys and items with lines, times edits, each of which goes through them all
 
-# Keys that stand elsewhere today, or have another name, and why they are read there.
-MOVED = (
-    ("experiment.spm_vocab_size", "experiment.spm-vocab-size", "a key of 2022"),
-    ("experiment.split-chunks", "taskcluster.split-chunks", "it has moved"),
-    ("previous_group_ids", "previous-group-ids", "a key of 2024"),
-    ("experiment.min-fluency-threshold", "experiment.hplt-min-fluency", "a key of 2024"),
-    ("continuation.corpora.original-parallel", "continuation.corpora.parallel", "a key of 2025"),
-    ("continuation.corpora.student-distillation", "continuation.corpora.distillation", "a key of 2025"),
-)
-# Keys that have nothing to take their place.
-REMOVED = {
-    **dict.fromkeys(
-        (*MACHINE, *SECTIONS_OF_2021),
-        "a key of Snakemake; removed: paths, GPUs and memory are found by themselves",
-    ),
-    "experiment.split-length": "a key of 2022; removed: a text is divided into taskcluster.split-chunks "
-    "parts, however long it is",
-    "existing_tasks": "removed: finished steps are found by what they are made from, not by ids of "
-    "Taskcluster",
-    **dict.fromkeys(
-        ("taskcluster.worker-classes.alignments-priors", "taskcluster.worker-classes.alignments-priors2"),
-        "removed: priors are made by the stages that align",
-    ),
-}
-
 
 def _moved(values: dict[str, Any]) -> Iterator[Edit]:
-    for old, new, why in MOVED:
-        yield from renamed(values, tuple(old.split(".")), tuple(new.split(".")), why)
+    for old, new, why in HISTORY["moved"]:
+        yield from renamed(values, path_of(old), path_of(new), why)
 
 
 def _removed(values: dict[str, Any]) -> Iterator[Edit]:
-    for key, why in REMOVED.items():
-        yield from dropped(values, tuple(key.split(".")), why)
+    for gone in HISTORY["removed"]:
+        for key in gone["keys"]:
+            yield from dropped(values, path_of(key), gone["why"])
 
 
 ALL_RULES: tuple[Rule, ...] = (*FIRST_RULES, old_meanings, _moved, _removed, *RULES)

@@ -1,14 +1,14 @@
 """The age of a config, and the meaning that a missing key had at that time.
 
-Configs carry no date, but keys and forms came and went with upstream's releases. MARKS is the one table of
-them. The newest mark in a config tells how old it can be at most, as no key is older than its invention,
-while left-over keys were carried along for years. Only a mark that is FORMER, a key or a form that is not
-written today, proves that a config is old: without one it may be a short one of today. Left out are keys that
-upstream changed in all its configs at once, however old (`min-fluency-threshold`, `hplt-min-doc-score`, the
-sections `mono-max-sentences-…`): they tell nothing.
+Configs carry no date, but keys and forms came and went with upstream's releases. `history.yml` has the one
+table of them, `marks`. The newest mark in a config tells how old it can be at most, as no key is older than
+its invention, while left-over keys were carried along for years. Only a former mark, a key or a form that is
+not written today, proves that a config is old: without one it may be a short one of today. Left out are keys
+that upstream changed in all its configs at once, however old (`min-fluency-threshold`, `hplt-min-doc-score`,
+the sections `mono-max-sentences-…`): they tell nothing.
 
-An old config gets its old meaning, written down (UNSAID). A config in which no mark decides is read as one of
-today, with one note that names what it leaves open.
+An old config gets its old meaning, written down (`unsaid`). A config in which no mark decides is read as one
+of today, with one note that names what it leaves open.
 """
 
 from __future__ import annotations
@@ -16,17 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any
 
-from translations_assets.config.datasets import CATEGORIES
 from translations_assets.config.edits import Edit, Put, is_free
+from translations_assets.config.old_spellings.history import HISTORY, path_of
 from translations_assets.config.schema import UNUSED, TrainingConfig
 from translations_assets.config.section import by_key, section_in
 from translations_assets.config.yaml_reader import Found, KeyPath, at, dotted, has
-
-MACHINE = ("root", "cuda", "cudnn", "deps", "gpus", "numgpus", "workspace", "mariancmake")  # of Snakemake
-SECTIONS_OF_2021 = ("dirs", "resources")
-STRICT = {"title-strict": "title", "upper-strict": "upper"}  # modifiers of 2023, and today's that do the same
 
 
 class Generation(IntEnum):
@@ -46,12 +42,8 @@ class Mark:
 
     path: KeyPath
     since: Generation
-    former: bool = False  # not written today
-    has_form: Callable[[Any], bool] = lambda value: True
-
-
-FORMER = True
-_Marks: TypeAlias = "tuple[Mark, ...]"
+    former: bool  # not written today
+    has_form: Callable[[Any], bool]
 
 
 def _is_count(value: object) -> bool:
@@ -68,46 +60,18 @@ def _has_aliases(datasets: object) -> bool:
     return isinstance(datasets, list) and any(isinstance(item, Mapping) for item in datasets)
 
 
-def _keys(since: Generation, keys: str, former: bool = False) -> _Marks:
-    return tuple(Mark(tuple(key.split(".")), since, former) for key in keys.split())
-
-
-def _of_sets(since: Generation, has_form: Callable[[Any], bool], former: bool = False) -> _Marks:
-    return tuple(Mark(("datasets", use), since, former, has_form) for use in ("devtest", "test"))
-
-
-MARKS: _Marks = (
-    # Snakemake, and Taskcluster in its first months
-    *_keys(Generation.FIRST, " ".join((*MACHINE, *SECTIONS_OF_2021, "training")), FORMER),
-    *_keys(Generation.FIRST, "experiment.backward-model experiment.vocab experiment.split-length", FORMER),
-    *_keys(Generation.FIRST, "experiment.split-chunks experiment.bicleaner-threshold", FORMER),
-    *_keys(Generation.FIRST, "experiment.spm_vocab_size marian-args.training-teacher-base", FORMER),
-    *_keys(Generation.FIRST, "marian-args.training-teacher-finetuned", FORMER),
-    Mark(("experiment", "best-model"), Generation.FIRST, FORMER, lambda value: value == "perplexity"),
-    *(
-        Mark(("experiment", f"mono-max-sentences-{side}"), Generation.FIRST, FORMER, _is_count)
-        for side in ("src", "trg")
-    ),
-    # OpusCleaner, September 2023, and OpusTrainer
-    *_keys(Generation.OPUSCLEANER, "training_config experiment.use-opuscleaner pretrained-models", FORMER),
-    *_keys(Generation.OPUSCLEANER, "experiment.pretrained-models previous_group_ids existing_tasks", FORMER),
-    *_keys(Generation.OPUSCLEANER, "experiment.teacher-mode wandb-publication start-stage"),
-    *_of_sets(Generation.OPUSCLEANER, _any_variant(*STRICT), FORMER),
-    # modifiers that change every line, spring 2024
-    *_keys(Generation.MODIFIERS, "experiment.opuscleaner-mode"),
-    *_of_sets(Generation.MODIFIERS, _any_variant("noise", "inline-noise", "punct")),
-    # a choice of students, October 2024
-    *_keys(Generation.STUDENTS, "experiment.student-model"),
-    # 2025
-    *_keys(Generation.CONTINUATION, "experiment.teacher-decoder experiment.archive-corpora"),
-    *_keys(Generation.CONTINUATION, "experiment.spm-vocab-split experiment.dev-max-sentences"),
-    *_keys(Generation.CONTINUATION, "continuation taskcluster.upload-bucket"),
-    *_keys(Generation.CONTINUATION, "continuation.corpora.original-parallel", FORMER),
-    *_keys(Generation.CONTINUATION, "continuation.corpora.student-distillation", FORMER),
-    # upstream today, and keys of this project alone
-    *_keys(Generation.TODAY, "experiment.spm-norm-rule experiment.merging checks"),
-    *_keys(Generation.TODAY, "experiment.language-identification experiment.hplt-min-fluency"),
-    *(Mark(("datasets", use), Generation.TODAY, has_form=_has_aliases) for use in CATEGORIES),
+FORMS: Mapping[str, Callable[[Any], bool]] = {
+    "any": lambda value: True,
+    "perplexity": lambda value: value == "perplexity",
+    "a number": _is_count,
+    "strict modifiers": _any_variant(*HISTORY["strict-modifiers"]),
+    "modifiers of 2024": _any_variant("noise", "inline-noise", "punct"),
+    "aliases": _has_aliases,
+}
+MARKS = tuple(
+    Mark(path_of(key), Generation[mark["since"]], mark.get("former", False), FORMS[mark.get("form", "any")])
+    for mark in HISTORY["marks"]
+    for key in mark["keys"]
 )
 
 
@@ -141,37 +105,18 @@ class Unsaid:
     until: Generation
     then: str | KeyPath
     why: str
-    said_by: tuple[KeyPath, ...] = ()  # other keys that decide it
+    said_by: tuple[KeyPath, ...]  # other keys that decide it
 
 
-UNSAID = (
+UNSAID = tuple(
     Unsaid(
-        ("target-stage",),
-        Generation.STUDENTS,
-        "all",
-        "with Snakemake, where it could be left out, all was made",
-    ),
-    Unsaid(
-        ("experiment", "opuscleaner-mode"),
-        Generation.OPUSCLEANER,
-        "legacy",
-        "there was no OpusCleaner then",
-        (("experiment", "use-opuscleaner"),),
-    ),
-    Unsaid(("experiment", "student-model"), Generation.STUDENTS, "tiny", "students were tiny then"),
-    Unsaid(
-        ("experiment", "dev-max-sentences"),
-        Generation.CONTINUATION,
-        ("experiment", "corpus-max-sentences"),
-        "corpus-max-sentences limited the validation set, too",
-    ),
-    Unsaid(
-        ("marian-args", "training-student", "early-stopping"),
-        Generation.STUDENTS,
-        "20",
-        "the training config said so",
-        (("marian-args", "training-student"),),
-    ),
+        path_of(unsaid["key"]),
+        Generation[unsaid["until"]],
+        unsaid["then"] if "then" in unsaid else path_of(unsaid["then-as"]),
+        unsaid["why"],
+        tuple(map(path_of, unsaid.get("said-by", ()))),
+    )
+    for unsaid in HISTORY["unsaid"]
 )
 
 

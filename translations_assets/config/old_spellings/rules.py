@@ -12,21 +12,13 @@ from typing import Any
 from translations_assets.config.datasets import CATEGORIES, THRESHOLDS, listed, pair_of, parse_dataset
 from translations_assets.config.edits import Edit, Put, dropped, is_free, renamed
 from translations_assets.config.errors import ConfigError, suggestion
-from translations_assets.config.old_spellings.generations import STRICT, is_of_upstream, is_old
+from translations_assets.config.old_spellings.generations import is_of_upstream, is_old
+from translations_assets.config.old_spellings.history import HISTORY
 from translations_assets.config.providers import PARALLEL
 from translations_assets.config.yaml_reader import KeyPath, at, has, mapping_at
 
 TEACHER_BASE = "training-teacher-base"
-MODELS_OF_2021 = {
-    "s2s": "training-backward",
-    "backward": "training-backward",
-    "teacher-all": TEACHER_BASE,
-    "teacher-base": TEACHER_BASE,
-    "teacher-parallel": "training-teacher-finetuned",
-    "teacher-finetuned": "training-teacher-finetuned",
-    "student": "training-student",
-    "student-finetuned": "training-student-finetuned",
-}
+MODELS_OF_2021: Mapping[str, str] = HISTORY["models-of-2021"]
 
 NOT_YET = "NOT-YET-SUPPORTED"  # what the first configs for Taskcluster say in place of a path
 
@@ -34,32 +26,8 @@ BACKWARD_EPOCHS = 10  # as in pipeline/train/configs/curriculum/backward.yml
 EPOCHS = "the curriculum says how many epochs there are, and early stopping ends training"
 BASE_EPOCHS = 2  # of back-translations, as in pipeline/train/configs/curriculum/teacher.two-stage.yml
 
-MODELS = {
-    "train-teacher": "teacher",
-    "train-teacher-model": "teacher",
-    "teacher": "teacher",
-    "train-backwards": "backwards",
-    "backtranslations-train-backwards-model": "backwards",
-    "backwards": "backwards",
-}
-# Thresholds that upstream's templates gave to every config, whether it listed the dataset or not.
-FROM_TEMPLATES = frozenset(
-    {
-        "hplt_mono_v2_0",
-        "mtdata_Neulab-tedtalks_train-1-eng-rus",
-        "news-crawl_news_2007",
-        "news-crawl_news_2008",
-        "opus_CCAligned_v1",
-        "opus_LinguaTools-WikiTitles_v2014",
-        "opus_NLLB_v1",
-        "opus_OpenSubtitles_v2018",
-        "opus_ParaCrawl_v8",
-        "opus_ParaCrawl_v9",
-        "opus_WikiMatrix_v1",
-        "opus_bible-uedin_v1",
-        "opus_tldr-pages_v2023-08-29",
-    }
-)
+MODELS: Mapping[str, str] = HISTORY["pretrained"]
+FROM_TEMPLATES = frozenset(HISTORY["thresholds-from-templates"])
 
 
 def training_of_2021(values: dict[str, Any]) -> Iterator[Edit]:
@@ -324,7 +292,7 @@ def strict_variants(values: dict[str, Any]) -> Iterator[Edit]:
 
 
 def _of_today(key: str) -> str:
-    for old, new in STRICT.items():
+    for old, new in HISTORY["strict-modifiers"].items():
         key = key.replace(f"_aug-{old}_", f"_aug-{new}_", 1)
     return key
 

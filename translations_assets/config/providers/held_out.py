@@ -49,12 +49,12 @@ def _pontoon(query: Query) -> Iterator[Found]:
 
 
 def _flores_addresses(name: str, *sides: Language) -> Addresses:
-    return [[address("flores")]]
+    return [[address("parallel_flores")]]
 
 
 def _ntrex_addresses(name: str, *sides: Language) -> Addresses:
     codes = [side.ntrex for side in sides if side.ntrex]
-    folder = address("ntrex")
+    folder = address("parallel_ntrex")
     return [[f"{folder}/newstest2019-{'src' if code == 'eng' else 'ref'}.{code}.txt"] for code in codes]
 
 
@@ -72,7 +72,7 @@ def _tmx_addresses(name: str, src: Language, trg: Language) -> Addresses:
     if "://" in name:
         return [[name]]
     other = trg if src.code == ENGLISH else src
-    return [[address("pontoon").format(code=other.pontoon)]]
+    return [[address("parallel_tmx").format(code=other.pontoon)]]
 
 
 def find_sacrebleu(query: Query) -> Iterator[Found | Problem]:

@@ -26,7 +26,7 @@ RELEASE = "mono/v3.0"
 RELEASES: Mapping[str, str] = address("hplt")  # with the addresses of their lists
 LICENCE = "CC0-1.0"  # of the packaging; the texts are their authors'
 
-NEWS = address("news-crawl")
+NEWS = address("mono_news_crawl")
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}  # as Apache's listings count
 
 
