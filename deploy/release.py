@@ -22,11 +22,12 @@ _PIN = re.compile(r"([a-z0-9._-]+)==([^\s;\\]+)(?: ; ([^\\]+?))? \\")
 def bill_of_materials(lock: Path = LOCK) -> dict[str, Any]:
     """The libraries of a lock that uv has written, as CycloneDX."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    licence = {"licenses": [{"expression": project["license"]}]} if "license" in project else {}
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {"component": _component("application", project["name"], project["version"])},
+        "metadata": {"component": _component("application", project["name"], project["version"]) | licence},
         "components": list(_libraries(lock.read_text(encoding="utf-8"))),
     }
 

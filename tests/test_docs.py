@@ -2,8 +2,10 @@
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+import yaml
 
 from tests.docs_site import site
 
@@ -14,6 +16,17 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 OURS = ("benchmarks", "corpora", "deploy", "pipeline", "tests", "translations_assets")
 # With the commit that still has it
 REMOVED = re.compile(r"`python -m (benchmarks\.\w+)[^`]*`\s+as\s+of\s+6a21aef\b")
+
+
+# Blocks that begin with a key and nothing after it, in both forms of Markdown
+CONFIGS = re.compile(r"(?:^ {4}[a-z-]+:\n(?:(?: {4}.*)?\n)+)|(?<=^```yaml\n)[^`]+", re.MULTILINE)
+
+
+def test_examples_of_configs_are_yaml() -> None:
+    examples = [dedent(found[0]) for found in CONFIGS.finditer(TEXT)]
+    assert len(examples) > 10
+    for example in examples:
+        assert isinstance(yaml.safe_load(example), dict), example
 
 
 @pytest.mark.slow

@@ -165,3 +165,25 @@ def test_a_cluster_asks_for_the_extra(empty: Installed) -> None:
         "from translations_assets.project import this_project; this_project().runner"
     )
     assert "'translations-assets[cluster]'" in project.failed("python", "-c", code)
+
+
+def test_a_run_on_a_cluster_asks_for_the_extra_before_it_starts(empty: Installed) -> None:
+    (empty.folder / "deployment.yml").write_text(
+        (ROOT / "deploy" / "deployment.example.yml")
+        .read_text(encoding="utf-8")
+        .replace("gs://my-project-translations/store", str(empty.folder / "store")),
+        encoding="utf-8",
+    )
+    code = (
+        "import os, sys; os.environ['TRANSLATIONS_DEPLOYMENT'] = 'deployment.yml'; "
+        f"sys.argv[1:] = ['train', '{DEMO}', '--yes']; "
+        "from translations_assets.cli.main import main; main()"
+    )
+    assert "'translations-assets[cluster]'" in empty.failed("python", "-c", code)
+    assert json.loads(empty.run("translations", "status", "--json"))["runs"] == []
+
+
+def test_the_command_that_starts_the_ui_needs_no_makefile(empty: Installed) -> None:
+    server = "http://127.0.0.1:1"
+    told = empty.failed("translations", "train", DEMO, "--server", server)
+    assert "python -m translations_assets.ui -w workspace.yaml" in told

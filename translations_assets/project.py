@@ -95,13 +95,18 @@ class Project:
 
         minutes = (self.deployment or Deployment()).unsaved_minutes
         if cluster := self.cluster:
-            require_cluster("kubernetes", "A deployment file with `runner: kubernetes`")
+            self.check_cluster()
             from translations_assets.runners.kubernetes.runner import KubernetesRunner
 
             return KubernetesRunner(cluster, self.root, unsaved_minutes=minutes)
         from translations_assets.runners.local import LocalRunner
 
         return LocalRunner(settings.state_folder(), files=settings.file_folders(), unsaved_minutes=minutes)
+
+    def check_cluster(self) -> None:
+        """Raise TranslationsError where steps run on a cluster and its library is not installed."""
+        if self.cluster:
+            require_cluster("kubernetes", "A deployment file with `runner: kubernetes`")
 
     @property
     def cluster(self) -> Kubernetes | None:

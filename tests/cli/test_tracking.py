@@ -166,5 +166,6 @@ def test_what_is_not_installed_is_told(
     for name in ("tensorboard", "wandb"):
         monkeypatch.setattr(f"translations_assets.{MODULES[name]}.find_spec", lambda name: None)
         assert command(name, PARTITION).err == (
-            f"error: The library {name} is not installed. To install it: make install-tracking\n"
+            f"error: The library {name} is not installed. Install the extra `tracking`: "
+            "pip install 'translations-assets[tracking]'; in a checkout: make install-tracking\n"
         )

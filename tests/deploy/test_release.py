@@ -9,8 +9,10 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
+from deploy import release
 from deploy.release import bill_of_materials
 from tests.deploy.files import ROOT
 
@@ -30,6 +32,15 @@ def test_the_bill_names_every_library_of_the_lock_once(tmp_path: Path) -> None:
     assert bill["metadata"]["component"]["version"] == VERSION
     conditions = {one["name"] for one in bill["components"] if "properties" in one}
     assert {"sentencepiece"} <= conditions
+
+
+def test_the_licence_is_one_line_of_pyproject(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(
+        re.sub("^(# )?license = .*", 'license = "MPL-2.0"', text, flags=re.MULTILINE), encoding="utf-8"
+    )
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    assert bill_of_materials()["metadata"]["component"]["licenses"] == [{"expression": "MPL-2.0"}]
 
 
 def test_the_citation_has_the_version() -> None:

@@ -52,6 +52,8 @@ def translations(
 ) -> None:
     """Train small, fast translation models.
 
+    To begin, train the demo: `translations train en-eo.demo`.
+
     PARTITION is the name of a training config in configs/ (en-ru for configs/en-ru.yml) or the path of a YAML
     file. LABEL is that of a step, as `translations graph` prints it.
     """

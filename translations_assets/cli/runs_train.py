@@ -37,7 +37,7 @@ from translations_assets.cli.runs_end import (
 )
 from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
 from translations_assets.common.errors import RunCancelled, TranslationsError
-from translations_assets.common.settings import server_url, user
+from translations_assets.common.settings import server_url, start_ui, user
 from translations_assets.instance.home import open_instance
 from translations_assets.records.commands import TrainRequest
 from translations_assets.records.run import RunOptions
@@ -111,6 +111,8 @@ def _train_one(
     remote = None if server is None else Server(server)
     if remote:
         remote.check()  # before a person is asked anything
+    else:
+        project.check_cluster()
     read = project.configs.read(partition, options.overrides)
     session = plannable(read, target, options, run)
     plan = settled_plan(session, target)
@@ -160,6 +162,7 @@ def rerun(
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
     project = this_project()
+    project.check_cluster()
     run = known_runs().find(name)
     _check_repeatable(run)
     read = project.configs.read(run.partition, run.record.options.overrides)
@@ -266,7 +269,7 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
 
     short, console = session.run[:8], console_of(session, plan)
     page = Server(server_url()).run_url(session.run)
-    tell(f"Run {short}: {page} (to start the UI: make ui)", err=False)
+    tell(f"Run {short}: {page} (to start the UI: {start_ui()})", err=False)
     with console.display():
         status = launch(session, console, parent).status.value
     gates = gates_missed(session.run)

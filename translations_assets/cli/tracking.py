@@ -13,6 +13,7 @@ from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.output import print_answer
 from translations_assets.cli.report import gathered
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.extras import how_to_install
 from translations_assets.common.settings import state_folder
 
 
@@ -30,9 +31,7 @@ def tensorboard(
     They are made from the store; existing files are not written again.
     """
     if find_spec("tensorboard") is None:
-        raise TranslationsError(
-            "The library tensorboard is not installed. To install it: make install-tracking"
-        )
+        raise TranslationsError(f"The library tensorboard is not installed. {how_to_install('tracking')}")
     from translations_assets.tracking.event_files import write_event_files
     from translations_assets.tracking.tracked import tracked_runs
 

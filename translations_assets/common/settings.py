@@ -58,6 +58,13 @@ def is_installed(root: Path) -> bool:
     return root.parent == Path(__file__).resolve().parents[1]
 
 
+def start_ui() -> str:
+    """The command that starts the web server, in a checkout or in the project of an installed wheel."""
+    return (
+        "python -m translations_assets.ui -w workspace.yaml" if is_installed(repository_root()) else "make ui"
+    )
+
+
 def state_folder() -> Path:
     """The folder that holds all state of this installation (an absolute path; it need not exist yet)."""
     return _folder(os.environ.get("TRANSLATIONS_STATE") or project_folder() / ".state")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from translations_assets.common.extras import how_to_install
 from translations_assets.config.yaml_reader import Found, at
 
 # Code → name, and the library that has the dictionary
@@ -22,6 +23,6 @@ def check_dictionaries(config: Mapping[str, Any]) -> Found:
         if name and find_spec(library) is None:
             yield (
                 path,
-                f"BLEU counts the words of {name} by a dictionary that is not installed. Install the extra "
-                "`ja-ko`: pip install 'translations-assets[ja-ko]'; in a checkout: make install",
+                f"BLEU counts the words of {name} by a dictionary that is not installed. "
+                f"{how_to_install('ja-ko')}",
             )

@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import start_ui
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.records.run import RunOptions
 from translations_assets.stages import ASSETS
@@ -177,7 +178,7 @@ class Server:
                 return {"repositoryLocationName": node["location"]["name"], "repositoryName": node["name"]}
         raise ServerUnreachable(
             f"The Dagster server at {self.url} has not loaded the definitions of this project. "
-            "Start it with the project's workspace.yaml: make ui"
+            f"Start it with the project's workspace.yaml: {start_ui()}"
         )
 
     @cached_property
@@ -207,7 +208,7 @@ class Server:
             if answer is None:
                 reason = getattr(error, "reason", None) or error
                 raise ServerUnreachable(
-                    f"No Dagster server answers at {self.url} ({reason}). To start one: make ui"
+                    f"No Dagster server answers at {self.url} ({reason}). To start one: {start_ui()}"
                 ) from error
         if not isinstance(answer, dict) or answer.get("errors") or "data" not in answer:
             raise TranslationsError(f"{self.url} answers with an error: {_messages(answer)}")

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from requests.utils import get_netrc_auth
 
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.extras import how_to_install
 from translations_assets.records.canonical import json_digest
 from translations_assets.report.facts import Report
 from translations_assets.tracking.tracked import TrackedRun, tracked_runs
@@ -44,7 +45,7 @@ def asked_mode(*, offline: bool = False) -> Mode | None:
     Raises TranslationsError when the library is missing, or the key that a server needs.
     """
     if find_spec("wandb") is None:
-        raise TranslationsError("The library wandb is not installed. To install it: make install-tracking")
+        raise TranslationsError(f"The library wandb is not installed. {how_to_install('tracking')}")
     settings = _library().setup().settings
     if offline or settings.mode == "offline":
         return "offline"
