@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.common.errors import StoreError, StoreUnreachable
+from translations_assets.records.encoding import safe
 from translations_assets.records.inside import first_link
 from translations_assets.store.contents import (
     MOST_IN_MEMORY,
@@ -26,7 +27,6 @@ from translations_assets.store.contents import (
     make_durable,
     open_plain,
 )
-from translations_assets.store.encoding import safe
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
 from translations_assets.store.medium import FOLDERS, StoredFile, quarantined
 

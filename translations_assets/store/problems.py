@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
+from translations_assets.records.encoding import original
 from translations_assets.records.manifest import Manifest
-from translations_assets.store.encoding import original
 
 Kind = Literal["damaged", "missing", "strange"]
 Role = Literal["output", "origin", "manifest", "log", "checkpoint set"]

@@ -17,12 +17,12 @@ from itertools import chain
 from typing import Generic
 
 from translations_assets.common.errors import StoreError
+from translations_assets.records.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading
 from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.store.medium import P
 from translations_assets.store.problems import Damage, DamageSearch, Id, Kind, step_of
 from translations_assets.store.records import GC_LOCK

@@ -15,13 +15,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
 
 from translations_assets.common.errors import StoreError, StoreUnreachable
+from translations_assets.records.encoding import safe
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
 from translations_assets.store.bucket.transfer import PIECE, digests_of, download, pieces_of, store_errors
 from translations_assets.store.contents import Digests, copy_pieces, digest_bytes
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import safe
 from translations_assets.store.medium import FOLDERS, StoredFile, quarantined
 from translations_assets.store.node_cache import NodeCache
 
