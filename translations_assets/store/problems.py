@@ -32,23 +32,23 @@ class Owner:
 
     def remedy(self) -> str:
         """Say what happens to the step, and the remedy."""
-        train = f"translations train {self.partition or 'PARTITION'}"
-        if self.role == "log":
-            return "nothing to do: its files are intact"
-        if self.role == "checkpoint set":
-            return f"it continues from the previous set: {train}"
-        if self.role == "origin":
-            return "its files are intact, but it cannot be repeated from the contents of the store"
-        if self.role == "manifest":
-            return (
-                "the next run that needs it makes it again, if its bytes can be repeated; else it is lost: "
-                f"{train} --repair"
-            )
-        if self.repeatable is None:
-            return f"the next run that needs it makes it again, or reports that it is lost: {train}"
-        if self.repeatable:
-            return f"the next run that needs it makes it again: {train}"
-        return f"lost, unless everything made from it is intact; to make it again: {train} --repair"
+        role: str = self.role
+        if self.role == "output" and self.repeatable is not None:
+            role = "repeatable output" if self.repeatable else "unrepeatable output"
+        return _REMEDIES[role].format(train=f"translations train {self.partition or 'PARTITION'}")
+
+
+_REMEDIES = {
+    "output": "the next run that needs it makes it again, or reports that it is lost: {train}",
+    "repeatable output": "the next run that needs it makes it again: {train}",
+    "unrepeatable output": "lost, unless everything made from it is intact; to make it again: "
+    "{train} --repair",
+    "origin": "its files are intact, but it cannot be repeated from the contents of the store",
+    "manifest": "the next run that needs it makes it again, if its bytes can be repeated; else it is lost: "
+    "{train} --repair",
+    "log": "nothing to do: its files are intact",
+    "checkpoint set": "it continues from the previous set: {train}",
+}
 
 
 @dataclass
