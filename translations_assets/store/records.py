@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Generic, TypeVar
 
@@ -17,12 +17,7 @@ from translations_assets.store.medium import Medium, P, warn
 
 GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
 
-_KINDS: Mapping[str, type[Ref] | type[RunRecord] | type[Pin] | type[Publication]] = {
-    "refs": Ref,
-    "runs": RunRecord,
-    "pins": Pin,
-    "publications": Publication,
-}
+RECORDS = ("refs", "runs", "pins", "publications")  # the folders of records that keep results
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
@@ -61,14 +56,14 @@ class Records(Generic[P]):
         found = self._records_in(folder, Ref)
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
-    def all_records(self) -> Iterator[tuple[P, Ref | RunRecord | Pin | Publication | Exception]]:
-        """Each ref, run, pin and publication: its file, and what it says or what is wrong with it."""
-        for kind, record in _KINDS.items():
-            for path, data in self.files.read_all(self.files.walk(self.files.at(kind))):
+    def all_records(self, folders: Sequence[str] = RECORDS) -> Iterator[tuple[P, Record | str | Exception]]:
+        """Each record in some folders: its file, and what it says or what is wrong with it."""
+        for folder in folders:
+            for path, data in self.files.read_all(self.files.walk(self.files.at(folder))):
                 if data is None:
                     continue
                 try:
-                    yield path, record.from_dict(encoding.unseal(data))
+                    yield path, _PARSERS[folder](data)
                 except encoding.MALFORMED as error:
                     yield path, error
 
@@ -184,15 +179,6 @@ class Records(Generic[P]):
         return _parse(path, self.files.read(path), parse)
 
 
-def _parser(kind: type[R]) -> Callable[[bytes], R]:
-    """Return the function that reads records of a kind from sealed bytes. It raises one of `MALFORMED`."""
-    return lambda sealed: kind.from_dict(encoding.unseal(sealed))
-
-
-def _text(sealed: bytes) -> str:
-    return encoding.unseal_bytes(sealed).decode()
-
-
 def _parse(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -> T | None:
     """Parse a file of the store; None, with a warning when it is damaged."""
     try:
@@ -204,3 +190,21 @@ def _parse(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -> T
 
 def _ref_name(run: str, number: int) -> str:
     return f"{encoding.safe(run)}.json" if number == 1 else f"{encoding.safe(run)}~{number}.json"
+
+
+def _parser(kind: type[R]) -> Callable[[bytes], R]:
+    """Return the function that reads records of a kind from sealed bytes. It raises one of `MALFORMED`."""
+    return lambda sealed: kind.from_dict(encoding.unseal(sealed))
+
+
+def _text(sealed: bytes) -> str:
+    return encoding.unseal_bytes(sealed).decode()
+
+
+_PARSERS: Mapping[str, Callable[[bytes], Record | str]] = {
+    "refs": _parser(Ref),
+    "runs": _parser(RunRecord),
+    "pins": _parser(Pin),
+    "publications": _parser(Publication),
+    "configs": _text,
+}
