@@ -11,8 +11,8 @@ from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.store.test_contract import checkpoint_set
 from translations_assets.project import Project
+from translations_assets.records.encoding import seal, unseal
 from translations_assets.records.run import RunRecord
-from translations_assets.store.encoding import seal, unseal
 from translations_assets.store.local import LocalStore
 
 VOCAB = "train-vocab-en-eo"

@@ -18,7 +18,7 @@ from tests.end_to_end.tiny import PARTITION
 from translations_assets.keys.code.accepted import FILE
 from translations_assets.keys.key import KeyMaker
 from translations_assets.project import Project
-from translations_assets.store.encoding import seal, seal_bytes, unseal
+from translations_assets.records.encoding import seal, seal_bytes, unseal
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify
 

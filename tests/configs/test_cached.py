@@ -16,15 +16,14 @@ import pytest
 
 from tests.config.texts import SMALL
 from translations_assets.config.load import parse_config
-from translations_assets.configs import cached as known_configs
-from translations_assets.configs.cached import MOST_FILES, KnownConfig, KnownConfigs
+from translations_assets.configs.cached import KnownConfig, KnownConfigs
 from translations_assets.configs.training_configs import ReadConfig
+from translations_assets.keys import remembered
 from translations_assets.project import Project
-from translations_assets.store.encoding import seal_bytes
+from translations_assets.records.encoding import seal_bytes
 
-CODE, FILTERS = "translations_assets/stages/corpus.py", "pipeline/clean/filters/en.json"
+CODE, FILTERS = "pipeline/clean/filters.py", "pipeline/clean/filters/en.json"
 LOCK = "requirements/main.lock"
-EARLIER = time.time_ns() - 10**12
 
 # The steps of a training config, and which of the libraries that only reading one needs were imported.
 GRAPH = """
@@ -113,13 +112,13 @@ def test_files_of_this_machine_are_checked_each_time(config: Path, monkeypatch: 
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository whose files are older than this process."""
+    monkeypatch.setattr(remembered, "_BEGUN", time.time_ns() + 10**12)
     root = tmp_path / "repository"
     for path in (root / CODE, root / FILTERS, root / LOCK):
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("one")
-        os.utime(path, ns=(EARLIER, EARLIER))
     return root
 
 
@@ -128,19 +127,9 @@ def known(config: Path) -> KnownConfig:
     return read("en-ru.small")[0]
 
 
-def append(root: Path) -> None:
-    path = root / CODE
-    path.write_text("one, two")
-    os.utime(path, ns=(EARLIER, EARLIER))
-
-
-def touch(root: Path) -> None:
-    os.utime(root / FILTERS, ns=(EARLIER, EARLIER + 1))
-
-
 CHANGES: dict[str, Callable[[Path], object]] = {
-    "the code": append,
-    "what it reads": touch,
+    "the code": lambda root: (root / CODE).write_text("one, two"),
+    "what it reads": lambda root: (root / FILTERS).touch(),
     "the lock": lambda root: (root / LOCK).unlink(),
     "a new file": lambda root: (root / "pipeline/clean/filters/ru.json").write_text("one"),
 }
@@ -162,14 +151,6 @@ def test_whatever_a_graph_depends_on_counts(
         assert KnownConfigs(root, folder).get(SMALL) is None
 
 
-def test_code_that_is_younger_than_the_process_may_not_be_what_it_runs(
-    root: Path, known: KnownConfig, tmp_path: Path
-) -> None:
-    (root / FILTERS).write_text("two")
-    KnownConfigs(root, tmp_path / "known").add(known, SMALL)
-    assert KnownConfigs(root, tmp_path / "known").get(SMALL) is None
-
-
 def test_a_damaged_file_costs_time_alone(config: Path, tmp_path: Path) -> None:
     read("en-ru.small")
     (file,) = (tmp_path / "state" / "configs").iterdir()
@@ -182,17 +163,6 @@ def test_a_damaged_file_costs_time_alone(config: Path, tmp_path: Path) -> None:
     file.parent.rmdir()
     file.parent.write_text("")
     assert read("en-ru.small")[1]
-
-
-def test_only_so_many_are_kept(
-    root: Path, known: KnownConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert MOST_FILES > 150  # upstream's configs
-    monkeypatch.setattr(known_configs, "MOST_FILES", 2)
-    kept = KnownConfigs(root, tmp_path / "known")
-    for text in ("one", "two", "three"):
-        kept.add(known, text)
-    assert [bool(kept.get(text)) for text in ("one", "two", "three")] == [False, True, True]
 
 
 class Planted:

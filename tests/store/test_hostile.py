@@ -14,11 +14,11 @@ import pytest
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, publish
 from translations_assets.common.errors import DamagedError, StoreError
+from translations_assets.records.encoding import seal, unseal
 from translations_assets.records.manifest import Publication
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.store import BucketStore
-from translations_assets.store.encoding import seal, unseal
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.verify import verify

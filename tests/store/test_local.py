@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from tests.store.values import KEY, OTHER_KEY, files, manifest, ref
 from translations_assets.common.errors import DamagedError, StoreError
+from translations_assets.records.encoding import seal
 from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunRecord
-from translations_assets.store.encoding import seal
 from translations_assets.store.local import LocalStore
 from translations_assets.store.open import open_store
 

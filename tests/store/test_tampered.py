@@ -16,10 +16,10 @@ import pytest
 from tests.store.test_damage import CONTENTS, KINDS, Filled, filled, master, run
 from tests.store.values import KEY, finish
 from translations_assets.common.errors import StoreError
+from translations_assets.records.encoding import seal, unseal
 from translations_assets.records.manifest import Blob
 from translations_assets.records.retention import Rules
 from translations_assets.store.contents import MOST_IN_MEMORY
-from translations_assets.store.encoding import seal, unseal
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 from translations_assets.store.locks import acquire, is_held

@@ -14,13 +14,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.common.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version
-from translations_assets.keys.remembered import LOCK, Remembered, ScriptIdentity
+from translations_assets.keys.remembered import Remembered
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
 
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
 # whichever module, → the name to import.
 PROGRAMS = {"marian_command": "pymarian"}
+LOCK = "requirements/main.lock"
+
+
+class ScriptCode(NamedTuple):
+    """The part of a script's code in keys: its fingerprint, and distribution → version of its libraries."""
+
+    code: str
+    libraries: Mapping[str, str]
 
 
 class KeyMaker:
@@ -40,7 +48,7 @@ class KeyMaker:
 
     root      the folder that holds `pipeline/` and `requirements/`
     files     knows the files of this machine that configs name, which count as they are at each time
-    memory    a folder in which what was found out of the code is remembered, see `Remembered`
+    memory    a folder of `Remembered`; None: every process analyses the code anew
     accepted  changes of code that count as accepted besides those in the repository's file
     """
 
@@ -54,8 +62,8 @@ class KeyMaker:
         self.root = root
         self._accepted = accepted
         self._files = files or FileDigests()
-        self._remembered = Remembered(root, memory) if memory else None
-        self._known: dict[str, ScriptIdentity] = {}
+        self._remembered = Remembered(root, memory)
+        self._known: dict[str, ScriptCode] = {}
         self._repo_files: dict[str, tuple[str, bytes]] = {}
         self._lock = threading.RLock()
 
@@ -83,21 +91,18 @@ class KeyMaker:
         """Distribution → version of everything that a script's reached code imports."""
         return self._find(script).libraries
 
-    def _find(self, script: str) -> ScriptIdentity:
+    def _find(self, script: str) -> ScriptCode:
         with self._lock:
             if script not in self._known:
-                known = self._remembered.get(script) if self._remembered else None
-                self._known[script] = known or self._find_out(script)
+                found = self._remembered.once(lambda: self._analyse(script), "script", script)
+                self._known[script] = ScriptCode(*found)
             return self._known[script]
 
-    def _find_out(self, script: str) -> ScriptIdentity:
+    def _analyse(self, script: str) -> ScriptCode:
         fingerprint = self._code.fingerprint(script)
         names = {part.partition(":")[2] for part in fingerprint.parts}
         programs = {program for name, program in PROGRAMS.items() if name in names}
-        known = ScriptIdentity(fingerprint.digest, self._resolve(fingerprint.imports | programs))
-        if self._remembered:
-            self._remembered.add(script, known)
-        return known
+        return ScriptCode(fingerprint.digest, self._resolve(fingerprint.imports | programs))
 
     @cached_property
     def _resolve(self) -> Callable[[Iterable[str]], Mapping[str, str]]:
@@ -182,10 +187,7 @@ class KeyMaker:
         if path.suffix not in {".yml", ".yaml", ".json"}:
             return content
         form = f"{path.suffix} {content}"
-        known = self._remembered.file(form) if self._remembered else None
-        digest = known or _parsed_digest(path, data) or content
-        if self._remembered and not known:
-            self._remembered.add_file(form, digest)
+        digest: str = self._remembered.once(lambda: _parsed_digest(path, data) or content, "file", form)
         return digest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, partial
 from typing import Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -22,8 +22,9 @@ class Record:
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as JSON values; what is None is left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """The record as JSON values, and those in it; what is None is left out."""
+        values = {field.name: _json(getattr(self, field.name)) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
     @classmethod
     def from_dict(cls, value: object) -> Self:
@@ -42,6 +43,14 @@ class Record:
             elif is_required:
                 raise ValueError(f"it has no {name}")
         return cls(**read)
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: _json(inner) for name, inner in value.items()}
+    return [*map(_json, value)] if isinstance(value, (list, tuple)) else value
 
 
 def mapping(value: object) -> dict[str, Any]:

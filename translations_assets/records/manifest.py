@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -74,10 +74,6 @@ class KeyParts(Record):
         """The key: SHA-256 (hex) of the parts as canonical JSON."""
         return json_digest({"format": FORMAT, **self.to_dict()})
 
-    def to_dict(self) -> dict[str, Any]:
-        """The parts by name."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
 
 @dataclass(frozen=True)
 class Worker(Record):
@@ -129,9 +125,7 @@ class Provenance(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The provenance as JSON values, the parts of the key among them; what is not known is left out."""
-        values = super().to_dict() | {"options": self.options.to_dict()}
-        if self.worker:
-            values["worker"] = self.worker.to_dict()
+        values = super().to_dict()
         if not values["options"]:
             del values["options"]
         return {**values.pop("parts"), **values}
@@ -191,10 +185,6 @@ class Manifest(Record):
         yield self.bundle
         if self.provenance.config:
             yield self.provenance.config
-
-    def to_dict(self) -> dict[str, Any]:
-        """The manifest as JSON values."""
-        return asdict(self) | {"provenance": self.provenance.to_dict(), "usage": self.usage.to_dict()}
 
 
 @dataclass(frozen=True)

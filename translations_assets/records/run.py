@@ -161,7 +161,3 @@ class RunRecord(Record):
         """The number of its own steps that are done, and of all; 0 of 0 before it began."""
         labels = self.labels.keys()
         return len(labels & self.uses.keys()), len(labels)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as JSON values; what is not known is left out."""
-        return {**super().to_dict(), "options": self.options.to_dict()}

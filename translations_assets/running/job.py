@@ -5,8 +5,8 @@ its attempt ended.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from translations_assets.graph.step import Arg, GivenFile, Output, Step, WorkerClass, placed, roots
 from translations_assets.records.checked import Record
@@ -49,10 +49,6 @@ class Job(Record):
         """The result to make, key and generation: the same for every attempt."""
         return self.key, self.generation
 
-    def to_dict(self) -> dict[str, Any]:
-        """The job as JSON values."""
-        return asdict(self) | {"provenance": self.provenance.to_dict()}
-
 
 @dataclass(frozen=True)
 class Outcome(Record):
@@ -71,11 +67,6 @@ class Outcome(Record):
     message: str = ""
     log_tail: str = ""
     unreachable: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The outcome as JSON values."""
-        values = super().to_dict()
-        return values | {"manifest": self.manifest.to_dict()} if self.manifest else values
 
 
 INPUT_FOLDER = "in"

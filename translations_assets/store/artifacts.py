@@ -14,9 +14,9 @@ from typing import Generic
 
 from translations_assets.common.errors import DamagedError, StoreError
 from translations_assets.records.checked import mapping
+from translations_assets.records.encoding import MALFORMED, original, seal, unseal
 from translations_assets.records.manifest import Blob, Manifest, Usage
 from translations_assets.store.contents import MOST_IN_MEMORY, Digests, digest_bytes
-from translations_assets.store.encoding import MALFORMED, original, seal, unseal
 from translations_assets.store.medium import Medium, P, aside, warn
 
 FORMAT = 1  # of manifests; a newer one is refused, not taken for damage, as is one with fields we do not know

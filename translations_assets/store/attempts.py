@@ -17,9 +17,9 @@ from pathlib import Path, PurePath
 from typing import Any, Generic
 
 from translations_assets.common.errors import StoreError
+from translations_assets.records import encoding
 from translations_assets.records.inside import check_name, inside
 from translations_assets.records.manifest import Blob
-from translations_assets.store import encoding
 from translations_assets.store.contents import Digests, clone
 from translations_assets.store.medium import FencedOwners, Medium, P, aside, warn
 
@@ -145,23 +145,14 @@ class Checkpoints(Generic[P]):
     def checkpoint_sets(self) -> Iterator[tuple[str, int, P]]:
         """(key, generation, folder) of every checkpoint set, whole or not."""
         root = self.files.at("checkpoints")
-        depth = 4 if self.owners.fenced else 3  # key, generation, token, set
-        last = None
-        for path in self.files.walk(root):
-            key, *rest = parts = path.relative_to(root).parts
-            stored = root.joinpath(*parts[:depth])
-            if stored != last and len(parts) > depth and rest[0].isdecimal():
-                yield encoding.original(key), int(rest[0]), stored
-            last = stored
+        for stored in self._sets_below(root):
+            key, number = stored.relative_to(root).parts[:2]
+            yield encoding.original(key), int(number), stored
 
     def wrong_in_set(self, stored: P) -> str:
         """Describe the damage of a stored set; empty if its writer was killed, as it does not count."""
-        data = self.files.read(stored / SET_MANIFEST)
-        if data is None:
-            return ""
         try:
-            name = _set_name(inside(stored.parent, stored.name))
-            for relative, digests in _files_of_set(name, data).items():
+            for relative, digests in (self._read_set(stored) or {}).items():
                 whole = self.files.is_whole(inside(stored, f"files/{relative}"), digests)
                 if whole is None:  # its owner may have dropped the set meanwhile
                     return f"{relative} is missing" if self.files.size(stored / SET_MANIFEST) else ""
@@ -171,12 +162,32 @@ class Checkpoints(Generic[P]):
             return str(error)
         return ""
 
+    def _read_set(self, stored: P) -> dict[str, Digests] | None:
+        """Return the digests of a set's files by their names, None without a manifest.
+
+        Raises one of `MALFORMED`.
+        """
+        data = self.files.read(stored / SET_MANIFEST)
+        if data is None:
+            return None
+        name = encoding.original(inside(stored.parent, stored.name).name)
+        if "/" in name:
+            raise ValueError(f"the name {name!r} leads out of its folder")
+        value = encoding.unseal(data)
+        if value["name"] != check_name(name):
+            raise ValueError(f"its manifest is that of a set {value['name']!a:.80}")
+        files: dict[str, dict[str, Any]] = value["files"]
+        return {
+            check_name(relative): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
+            for relative, known in files.items()
+        }
+
     def _newest_files(self, key: str, generation: int) -> dict[str, tuple[P, Digests]]:
         """Locate the files of the newest set, as far as its manifest can be read."""
         whole = [stored for stored, whole in self._stored_sets(key, generation).items() if whole]
         with suppress(*encoding.MALFORMED):
             for stored in whole[-1:]:
-                files = _files_of_set(_set_name(stored), self.files.read(stored / SET_MANIFEST) or b"")
+                files = self._read_set(stored) or {}
                 return {name: (stored / "files" / name, digests) for name, digests in files.items()}
         return {}
 
@@ -197,16 +208,21 @@ class Checkpoints(Generic[P]):
         return sets / str(token) if self.owners.fenced else sets
 
     def _stored_sets(self, key: str, generation: int) -> dict[P, bool]:
-        """The folders of all sets, the newest last, and whether their manifest is there."""
-        sets = self._sets(key, generation)
-        depth = 2 if self.owners.fenced else 1
-        found: dict[P, bool] = {}
-        for path in self.files.walk(sets):
-            parts = path.relative_to(sets).parts
-            if len(parts) > depth and (depth == 1 or parts[0].isdecimal()):
-                folder = sets.joinpath(*parts[:depth])
-                found[folder] = found.get(folder, False) or parts[depth:] == (SET_MANIFEST,)
+        """The folders of all sets of a step, the newest last, and whether their manifest is there."""
+        found = self._sets_below(self._sets(key, generation))
         return {folder: found[folder] for folder in sorted(found, key=_age)}
+
+    def _sets_below(self, folder: P) -> dict[P, bool]:
+        """The folders of all sets below a folder, and whether their manifest is there."""
+        root = self.files.at("checkpoints")
+        depth = 4 if self.owners.fenced else 3  # key, generation, token, set
+        found: dict[P, bool] = {}
+        for path in self.files.walk(folder):
+            parts = path.relative_to(root).parts
+            if len(parts) > depth and all(map(str.isdecimal, parts[1 : depth - 1])):
+                stored = root.joinpath(*parts[:depth])
+                found[stored] = found.get(stored, False) or parts[depth:] == (SET_MANIFEST,)
+        return found
 
     def _drop_old_sets(self, key: str, generation: int) -> None:
         stored = self._stored_sets(key, generation)
@@ -220,14 +236,13 @@ class Checkpoints(Generic[P]):
 
         near  contents that are on this machine already
         """
-        data = self.files.read(stored / SET_MANIFEST)
-        if data is None:  # dropped meanwhile
-            return None
         folder, files = None, {}
         try:
-            name = _set_name(inside(stored.parent, stored.name))
-            folder = inside(target, name)
-            for relative, digests in _files_of_set(name, data).items():
+            described = self._read_set(stored)
+            if described is None:  # dropped meanwhile
+                return None
+            folder = inside(target, encoding.original(stored.name))
+            for relative, digests in described.items():
                 path = files[digests.blob] = inside(folder, relative)
                 source = inside(stored, f"files/{relative}")
                 if digests.blob in near:
@@ -270,26 +285,6 @@ def _whole(data: bytes, number: str) -> bytes:
         return encoding.unseal_bytes(data)
     except ValueError:
         return f"[store] part {number} of this log is damaged and left out\n".encode()
-
-
-def _set_name(stored: PurePath) -> str:
-    """The name of a stored set, which is that of one folder. Raises ValueError."""
-    name = encoding.original(stored.name)
-    if "/" in name:
-        raise ValueError(f"the name {name!r} leads out of its folder")
-    return check_name(name)
-
-
-def _files_of_set(name: str, data: bytes) -> dict[str, Digests]:
-    """File name → its digests, as the manifest of a set says. Raises one of `MALFORMED`."""
-    value = encoding.unseal(data)
-    if value["name"] != name:
-        raise ValueError(f"its manifest is that of a set {value['name']!a:.80}")
-    files: dict[str, dict[str, Any]] = value["files"]
-    return {
-        check_name(relative): Digests(Blob.from_dict(known), str(known.get("crc32c", "")))
-        for relative, known in files.items()
-    }
 
 
 def _plain_files(folder: Path) -> dict[str, Path]:

@@ -11,12 +11,13 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from translations_assets.common.errors import StoreError, StoreUnreachable
+from translations_assets.records.encoding import safe
 from translations_assets.records.inside import first_link
 from translations_assets.store.contents import (
     MOST_IN_MEMORY,
@@ -26,22 +27,34 @@ from translations_assets.store.contents import (
     make_durable,
     open_plain,
 )
-from translations_assets.store.encoding import safe
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
-from translations_assets.store.medium import FOLDERS, StoredFile, quarantined
+from translations_assets.store.medium import FOLDERS, Medium, StoredFile, quarantined
 
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-_NO_FILE = {errno.ELOOP, errno.EISDIR, errno.ENXIO}
+_REMEDIES = (
+    (
+        {errno.ELOOP, errno.EISDIR, errno.ENXIO},
+        "A link, a folder or a pipe is there instead of a file: remove it.",
+    ),
+    ({errno.ENOTDIR}, "A file is where it needs a folder: choose another path."),
+    (
+        {errno.ENOSPC, errno.EDQUOT, errno.EFBIG},
+        "Stored files are intact. Free some space, then run again.",
+    ),
+    (
+        {errno.EACCES, errno.EPERM, errno.EROFS},
+        "Check owner and mode of the folder and its disk, or choose another store. How users share one: "
+        "docs/deployment.md, Who trusts whom.",
+    ),
+)
 _AWAY = {
     *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
     *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN),
 }
 
 
-class Files:
+class Files(Medium[Path]):
     """The files below a store's root. Every method raises StoreError where Python would raise OSError."""
 
     folders: Collection[str] = (*FOLDERS, "locks", "tmp", "work", MARK)
@@ -139,10 +152,6 @@ class Files:
                 self.check()
                 return None
 
-    def read_all(self, paths: Iterable[Path]) -> Iterator[tuple[Path, bytes | None]]:
-        """Each file and its contents, in order."""
-        return ((path, self.read(path)) for path in paths)
-
     def create(self, path: Path, data: bytes, durable: bool = True) -> bool:
         """Make a read-only file, whole or not at all; False when the name is taken."""
         return self.write_new(path, lambda file: file.write(data), durable)
@@ -238,11 +247,9 @@ class Files:
         return mark if self.read(mark) not in (None, _FORMAT) else None
 
     def _make_mark(self) -> None:
-        with suppress(FileExistsError):
-            descriptor = os.open(self._mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, READ_ONLY)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_FORMAT)
-                self._finish(file, READ_ONLY, durable=True)
+        with suppress(FileExistsError), open(self._mark, "xb") as file:
+            file.write(_FORMAT)
+            self._finish(file, READ_ONLY, durable=True)
             make_durable(self.root)
         self._marked = True
 
@@ -301,7 +308,7 @@ class Files:
                 return
             target.with_name(f"{name}.reason.json").write_bytes(note)
 
-    def store_errors(self, doing: str, path: Path | str) -> AbstractContextManager[None]:
+    def store_errors(self, doing: str, path: Path | str) -> AbstractContextManager[object]:
         """Turn an OSError into a StoreError that says what could not be done, why, and what to do next."""
         return _StoreErrors(self, doing, path)
 
@@ -365,14 +372,11 @@ class Files:
                     release(path, descriptor)
 
 
-class _StoreErrors(AbstractContextManager[None]):
+class _StoreErrors(AbstractContextManager[object]):
     """See `Files.store_errors`; a class, as one made of a generator costs half as much as reading a file."""
 
     def __init__(self, files: Files, doing: str, path: Path | str) -> None:
         self._files, self._doing, self._path = files, doing, path
-
-    def __enter__(self) -> None:
-        pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
@@ -383,15 +387,5 @@ def _explain(root: Path, doing: str, error: OSError) -> str:
     problem = f"The store {root} could not {doing}: {error.strerror or error}."
     if root.exists() and not root.is_dir():
         return f"{problem} The store must be a folder, and this is a file: choose another path."
-    if error.errno in _NO_FILE:
-        return f"{problem} A link, a folder or a pipe is there instead of a file: remove it."
-    if error.errno == errno.ENOTDIR:
-        return f"{problem} A file is where it needs a folder: choose another path."
-    if error.errno in _FULL:
-        return f"{problem} Stored files are intact. Free some space, then run again."
-    if error.errno in _FORBIDDEN:
-        return (
-            f"{problem} Check owner and mode of the folder and its disk, or choose another store. How users "
-            "share one: docs/deployment.md, Who trusts whom."
-        )
-    return f"{problem} Check the disk it is on, then run again."
+    remedy = next((words for numbers, words in _REMEDIES if error.errno in numbers), None)
+    return f"{problem} {remedy or 'Check the disk it is on, then run again.'}"

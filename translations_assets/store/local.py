@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from translations_assets.records.encoding import safe
 from translations_assets.records.manifest import Blob
 from translations_assets.store.contents import (
     NO_FILE,
@@ -29,7 +30,6 @@ from translations_assets.store.contents import (
     place,
 )
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import safe
 from translations_assets.store.files import Files
 from translations_assets.store.locks import acquire, acquire_kept, acquire_new, is_held, release
 

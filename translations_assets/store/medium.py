@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -82,6 +82,7 @@ class Medium(Protocol[P]):
 
     def read_all(self, paths: Iterable[P]) -> Iterator[tuple[P, bytes | None]]:
         """Each file and its contents, in order; where that takes its time, several are read at once."""
+        return ((path, self.read(path)) for path in paths)
 
     def create(self, path: P, data: bytes, durable: bool = True) -> bool:
         """Make a file; False when the name is taken."""
@@ -102,7 +103,8 @@ class Medium(Protocol[P]):
         """Remove a folder and what it holds, or a file; nothing when it does not exist."""
 
     def remove_empty(self, folder: P) -> None:
-        """Remove a folder that holds nothing; one that does stays."""
+        """Remove a folder that holds nothing, where there is such a thing; one that holds something stays."""
+        return None
 
     def move(self, path: P, target: P) -> None:
         """Give a file another name, in place of what had it."""
@@ -111,13 +113,16 @@ class Medium(Protocol[P]):
         """Give a file a second name, touched; False when that is taken."""
 
     def sync(self, path: P) -> None:
-        """Make a folder's entries durable; nothing when it does not exist."""
+        """Make a folder's entries durable, where writing did not; nothing when it does not exist."""
+        return None
 
     def damaged_mark(self) -> P | None:
         """The file that tells a store from another folder, when its contents are not what they were."""
+        return None
 
     def foreign(self) -> Iterator[P]:
         """Every symbolic link in the store, which makes none."""
+        return iter(())
 
     def set_aside(self, path: P, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason next to it.
@@ -157,10 +162,15 @@ class Medium(Protocol[P]):
         """
 
     def using_contents(self) -> AbstractContextManager[object]:
-        """Keep contents from being removed that were touched before, or are in the block."""
+        """Keep contents from being removed that were touched before, or are in the block.
+
+        By default nothing: `discard` removes none that was touched since it was listed.
+        """
+        return nullcontext()
 
     def removing_contents(self) -> AbstractContextManager[object]:
         """Keep all processes from relying on contents that they find, while some are removed."""
+        return nullcontext()
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
         """Hold a lock of the whole store, shared or alone; False when another process's is in the way."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
-from translations_assets.records.manifest import Manifest
-from translations_assets.store.encoding import original
+from translations_assets.records.encoding import original
+from translations_assets.records.manifest import Blob, Manifest
 
 Kind = Literal["damaged", "missing", "strange"]
 Role = Literal["output", "origin", "manifest", "log", "checkpoint set"]
@@ -32,23 +32,23 @@ class Owner:
 
     def remedy(self) -> str:
         """Say what happens to the step, and the remedy."""
-        train = f"translations train {self.partition or 'PARTITION'}"
-        if self.role == "log":
-            return "nothing to do: its files are intact"
-        if self.role == "checkpoint set":
-            return f"it continues from the previous set: {train}"
-        if self.role == "origin":
-            return "its files are intact, but it cannot be repeated from the contents of the store"
-        if self.role == "manifest":
-            return (
-                "the next run that needs it makes it again, if its bytes can be repeated; else it is lost: "
-                f"{train} --repair"
-            )
-        if self.repeatable is None:
-            return f"the next run that needs it makes it again, or reports that it is lost: {train}"
-        if self.repeatable:
-            return f"the next run that needs it makes it again: {train}"
-        return f"lost, unless everything made from it is intact; to make it again: {train} --repair"
+        role: str = self.role
+        if self.role == "output" and self.repeatable is not None:
+            role = "repeatable output" if self.repeatable else "unrepeatable output"
+        return _REMEDIES[role].format(train=f"translations train {self.partition or 'PARTITION'}")
+
+
+_REMEDIES = {
+    "output": "the next run that needs it makes it again, or reports that it is lost: {train}",
+    "repeatable output": "the next run that needs it makes it again: {train}",
+    "unrepeatable output": "lost, unless everything made from it is intact; to make it again: "
+    "{train} --repair",
+    "origin": "its files are intact, but it cannot be repeated from the contents of the store",
+    "manifest": "the next run that needs it makes it again, if its bytes can be repeated; else it is lost: "
+    "{train} --repair",
+    "log": "nothing to do: its files are intact",
+    "checkpoint set": "it continues from the previous set: {train}",
+}
 
 
 @dataclass
@@ -67,43 +67,44 @@ class Damage:
     owners: list[Owner] = field(default_factory=list)
 
 
-class DamageSearch:
-    """Finds the steps that problems concern."""
+def find_owners(
+    problems: Sequence[Damage],
+    manifests: Iterable[Manifest],
+    remembered: Mapping[tuple[Id, str], tuple[str, str]],
+) -> None:
+    """Note with each problem the steps that it concerns.
 
-    def __init__(self, problems: Sequence[Damage]) -> None:
-        self.by_contents = {problem.contents: problem for problem in problems if problem.contents}
-        self.by_step: dict[Id, list[tuple[Damage, Role]]] = {}
-        for problem in problems:
-            if found := step_of(problem.path):
-                step, role = found
-                self.by_step.setdefault(step, []).append((problem, role))
-        self.placed: dict[str, list[Owner]] = {}
-
-    def run(
-        self, manifests: Iterable[Manifest], remembered: Mapping[tuple[Id, str], tuple[str, str]]
-    ) -> None:
-        for manifest in manifests:
-            self._manifest(manifest)
-        for digest, owners in self.placed.items():  # files of the repository: no step makes them
-            problem = self.by_contents[digest]
-            problem.owners = problem.owners or owners
-        for (step, label), (stage, partition) in remembered.items():
-            for problem, role in self.by_step.get(step, ()):
-                if all(known.label != label for known in problem.owners):  # a step without a manifest
-                    problem.owners.append(Owner(label, stage, partition, role, f"its {role}"))
-
-    def _manifest(self, manifest: Manifest) -> None:
-        for name, blob in manifest.outputs.items():
-            if problem := self.by_contents.get(blob.digest):
-                problem.owners.append(_owner(manifest, "output", name))
-        for name, blob in zip(("its code", "its training config"), manifest.origins(), strict=False):
-            if problem := self.by_contents.get(blob.digest):
-                problem.owners.append(_owner(manifest, "origin", name))
+    remembered  (step, label) → its stage and a partition, of steps that refs and runs name
+    """
+    by_contents = {problem.contents: problem for problem in problems if problem.contents}
+    by_step: dict[Id, list[tuple[Damage, Role]]] = {}
+    for problem in problems:
+        if found := step_of(problem.path):
+            by_step.setdefault(found[0], []).append((problem, found[1]))
+    placed: dict[str, list[Owner]] = {}
+    for manifest in manifests:
+        for role, name, blob in _named(manifest):
+            if blob.digest in by_contents:
+                by_contents[blob.digest].owners.append(_owner(manifest, role, name))
         for path, blob in manifest.provenance.files.items():
-            if blob.digest in self.by_contents:
-                self.placed.setdefault(blob.digest, []).append(_owner(manifest, "origin", f"in/{path}"))
-        for problem, role in self.by_step.get((manifest.key, manifest.generation), ()):
+            if blob.digest in by_contents:
+                placed.setdefault(blob.digest, []).append(_owner(manifest, "origin", f"in/{path}"))
+        for problem, role in by_step.get((manifest.key, manifest.generation), ()):
             problem.owners.append(_owner(manifest, role, f"its {role}"))
+    for digest, owners in placed.items():  # files of the repository: no step makes them
+        by_contents[digest].owners = by_contents[digest].owners or owners
+    for (step, label), (stage, partition) in remembered.items():
+        for problem, role in by_step.get(step, ()):
+            if all(known.label != label for known in problem.owners):  # a step without a manifest
+                problem.owners.append(Owner(label, stage, partition, role, f"its {role}"))
+
+
+def _named(manifest: Manifest) -> Iterator[tuple[Role, str, Blob]]:
+    """Contents that a manifest names, but for those of inputs, and what they are to the step."""
+    for name, blob in manifest.outputs.items():
+        yield "output", name, blob
+    for name, blob in zip(("its code", "its training config"), manifest.origins(), strict=False):
+        yield "origin", name, blob
 
 
 def _owner(manifest: Manifest, role: Role, name: str) -> Owner:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from translations_assets.common.errors import StoreError
+from translations_assets.records import encoding
 from translations_assets.records.canonical import json_digest
+from translations_assets.records.checked import Record
 from translations_assets.records.manifest import Pin, Publication, Ref
 from translations_assets.records.run import RunRecord
-from translations_assets.store import encoding
 from translations_assets.store.medium import Medium, P, warn
 
 GC_LOCK = "gc"  # held alone by the garbage collector, shared by all that must not meet it
 
-_KINDS: Mapping[str, type[Ref] | type[RunRecord] | type[Pin] | type[Publication]] = {
-    "refs": Ref,
-    "runs": RunRecord,
-    "pins": Pin,
-    "publications": Publication,
-}
+RECORDS = ("refs", "runs", "pins", "publications")  # the folders of records that keep results
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 
 class Records(Generic[P]):
@@ -56,19 +53,17 @@ class Records(Generic[P]):
                     yield self._refs_in(spaces / space / partition / stage)
 
     def _refs_in(self, folder: P) -> list[tuple[P, Ref]]:
-        paths = [folder / name for name in sorted(self.files.names(folder))]
-        read = self.files.read_all(paths)
-        found = [(path, ref) for path, data in read if (ref := _parse(path, data, Ref.from_dict))]
+        found = self._records_in(folder, Ref)
         return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
-    def all_records(self) -> Iterator[tuple[P, Ref | RunRecord | Pin | Publication | Exception]]:
-        """Each ref, run, pin and publication: its file, and what it says or what is wrong with it."""
-        for kind, record in _KINDS.items():
-            for path, data in self.files.read_all(self.files.walk(self.files.at(kind))):
+    def all_records(self, folders: Sequence[str] = RECORDS) -> Iterator[tuple[P, Record | str | Exception]]:
+        """Each record in some folders: its file, and what it says or what is wrong with it."""
+        for folder in folders:
+            for path, data in self.files.read_all(self.files.walk(self.files.at(folder))):
                 if data is None:
                     continue
                 try:
-                    yield path, record.from_dict(encoding.unseal(data))
+                    yield path, _PARSERS[folder](data)
                 except encoding.MALFORMED as error:
                     yield path, error
 
@@ -78,7 +73,7 @@ class Records(Generic[P]):
 
     def read_run(self, run: str) -> RunRecord | None:
         """Read a run's record; None, with a warning, when it is damaged."""
-        return self._read_record(self._run_path(run), RunRecord.from_dict)
+        return self._read_record(self._run_path(run), _parser(RunRecord))
 
     def remove_run(self, run: str) -> None:
         """Forget a run, for the garbage collector."""
@@ -105,13 +100,11 @@ class Records(Generic[P]):
                     f"The store {self.files} is being cleared by `translations cache gc`, which would "
                     "not see the pin. Pin the run when that has ended."
                 )
-            while not self.files.create(path, encoding.seal(value)):
-                if self._read_record(path, Pin.from_dict):
-                    raise StoreError(
-                        f"The run {run} is pinned already. To give another reason, unpin it first: "
-                        f"translations cache unpin {run}"
-                    )
-                self.files.set_aside(path, encoding.DIFFERENT)
+            if self._create_record(path, encoding.seal(value), _parser(Pin)):
+                raise StoreError(
+                    f"The run {run} is pinned already. To give another reason, unpin it first: "
+                    f"translations cache unpin {run}"
+                )
 
     def unpin(self, run: str) -> None:
         """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""
@@ -121,41 +114,37 @@ class Records(Generic[P]):
 
     def pins(self) -> Mapping[str, Pin]:
         """The pinned runs by id; damaged pins are left out, with a warning."""
-        found = self._all_of("pins", Pin.from_dict)
+        found = self._all_of("pins", Pin)
         return {pin.run: pin for pin in sorted(found, key=lambda pin: pin.time)}
 
     def add_publication(self, made: Publication) -> None:
         """Remember where a result was published; the first time counts."""
         name = json_digest([made.key, made.generation, made.url])
         path = self.files.at("publications", f"{name}.json")
-        while not self.files.create(path, encoding.seal(made.to_dict())):
-            if self._read_record(path, Publication.from_dict):
-                return
-            self.files.set_aside(path, encoding.DIFFERENT)
+        self._create_record(path, encoding.seal(made.to_dict()), _parser(Publication))
 
     def publications(self) -> list[Publication]:
         """List publications of results, oldest first; damaged records are left out, with a warning."""
-        return sorted(self._all_of("publications", Publication.from_dict), key=lambda made: made.time)
+        return sorted(self._all_of("publications", Publication), key=lambda made: made.time)
 
-    def _all_of(self, kind: str, parse: Callable[[dict[str, Any]], T]) -> list[T]:
+    def _all_of(self, name: str, kind: type[R]) -> list[R]:
         """The whole records of a folder, in no order."""
-        folder = self.files.at(kind)
-        paths = [folder / name for name in self.files.names(folder)]
-        read = self.files.read_all(paths)
-        return [record for path, data in read if (record := _parse(path, data, parse)) is not None]
+        return [record for _, record in self._records_in(self.files.at(name), kind)]
+
+    def _records_in(self, folder: P, kind: type[R]) -> list[tuple[P, R]]:
+        """The whole records of a folder, each with its file, by the files' names."""
+        read = self.files.read_all([folder / name for name in sorted(self.files.names(folder))])
+        parse = _parser(kind)
+        return [(path, record) for path, data in read if (record := _parse(path, data, parse)) is not None]
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config under a name, for good; StoreError when the name has another text."""
-        path = self._config_path(name)
-        while not self.files.create(path, encoding.seal_bytes(text.encode())):
-            if (earlier := self.config(name)) == text:
-                return
-            if earlier is not None:
-                raise StoreError(
-                    f"There is another training config named {name} in the store {self.files}, and "
-                    "configs are never replaced. Choose another name."
-                )
-            self.files.set_aside(path, encoding.DIFFERENT)
+        sealed = encoding.seal_bytes(text.encode())
+        if self._create_record(self._config_path(name), sealed, _text) not in (None, text):
+            raise StoreError(
+                f"There is another training config named {name} in the store {self.files}, and "
+                "configs are never replaced. Choose another name."
+            )
 
     def config_names(self) -> list[str]:
         """The names of the stored training configs, in order; none is read."""
@@ -164,8 +153,7 @@ class Records(Generic[P]):
 
     def config(self, name: str) -> str | None:
         """The text of a stored training config; None when there is none; a damaged one is none."""
-        path = self._config_path(name)
-        return _unsealed(path, self.files.read(path), lambda sealed: encoding.unseal_bytes(sealed).decode())
+        return self._read_record(self._config_path(name), _text)
 
     def _pin_path(self, run: str) -> P:
         return self.files.at("pins", f"{run}.json")
@@ -176,17 +164,23 @@ class Records(Generic[P]):
     def _config_path(self, name: str) -> P:
         return self.files.at("configs", f"{name}.yml")
 
-    def _read_record(self, path: P, parse: Callable[[dict[str, Any]], T]) -> T | None:
+    def _create_record(self, path: P, sealed: bytes, parse: Callable[[bytes], T]) -> T | None:
+        """Make a file and return None; if there is a whole one, return its value, and leave it.
+
+        A damaged one is put aside before.
+        """
+        while not self.files.create(path, sealed):
+            if (earlier := self._read_record(path, parse)) is not None:
+                return earlier
+            self.files.set_aside(path, encoding.DIFFERENT)
+        return None
+
+    def _read_record(self, path: P, parse: Callable[[bytes], T]) -> T | None:
         return _parse(path, self.files.read(path), parse)
 
 
-def _parse(path: PurePath, data: bytes | None, parse: Callable[[dict[str, Any]], T]) -> T | None:
-    """Parse a record; None, with a warning when it is damaged."""
-    return _unsealed(path, data, lambda sealed: parse(encoding.unseal(sealed)))
-
-
-def _unsealed(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -> T | None:
-    """Read a file of the store; None, with a warning when it is damaged."""
+def _parse(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -> T | None:
+    """Parse a file of the store; None, with a warning when it is damaged."""
     try:
         return parse(data) if data is not None else None
     except encoding.MALFORMED as error:
@@ -196,3 +190,21 @@ def _unsealed(path: PurePath, data: bytes | None, parse: Callable[[bytes], T]) -
 
 def _ref_name(run: str, number: int) -> str:
     return f"{encoding.safe(run)}.json" if number == 1 else f"{encoding.safe(run)}~{number}.json"
+
+
+def _parser(kind: type[R]) -> Callable[[bytes], R]:
+    """Return the function that reads records of a kind from sealed bytes. It raises one of `MALFORMED`."""
+    return lambda sealed: kind.from_dict(encoding.unseal(sealed))
+
+
+def _text(sealed: bytes) -> str:
+    return encoding.unseal_bytes(sealed).decode()
+
+
+_PARSERS: Mapping[str, Callable[[bytes], Record | str]] = {
+    "refs": _parser(Ref),
+    "runs": _parser(RunRecord),
+    "pins": _parser(Pin),
+    "publications": _parser(Publication),
+    "configs": _text,
+}

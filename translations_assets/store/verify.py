@@ -17,15 +17,15 @@ from itertools import chain
 from typing import Generic
 
 from translations_assets.common.errors import StoreError
+from translations_assets.records.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.records.manifest import Blob, Manifest, Pin, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading
 from translations_assets.store.contents import digest_of_name
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
 from translations_assets.store.medium import P
-from translations_assets.store.problems import Damage, DamageSearch, Id, Kind, step_of
-from translations_assets.store.records import GC_LOCK
+from translations_assets.store.problems import Damage, Id, Kind, find_owners, step_of
+from translations_assets.store.records import GC_LOCK, RECORDS
 
 LOST_PART = b"[store] this part of the log is lost\n"
 _LOG_PART = re.compile(r"logs/[^/]+/\d+\.\d+/\d+")
@@ -84,49 +84,46 @@ class _Verification(Generic[P]):
     def run(self) -> Verified:
         self._manifests()
         self._records()
-        self._configs()
         self._logs()
         self._checkpoints()
         self._contents()
         self._strange()
         if self.result.problems:
             manifests = chain(self.store.manifests(), self.store.retired())
-            DamageSearch(self.result.problems).run(manifests, self.remembered)
+            find_owners(self.result.problems, manifests, self.remembered)
         return self.result
 
     # Manifests and what they name
 
     def _manifests(self) -> None:
-        for key, number, path, made in self.store.read_manifests(self.store.manifest_files()):
-            if manifest := self._manifest(path, made):
-                self._name(manifest.outputs.values())
-            self.known.add((key, number))
-        for _, _, path, made in self.store.read_manifests(self.store.retired_files()):
-            self._manifest(path, made)
+        in_use, retired = self.store.manifest_files(), self.store.retired_files()
+        for are_used, files in ((True, in_use), (False, retired)):
+            for key, number, path, manifest in self.store.read_manifests(files):
+                self.result.checked["manifests"] += 1
+                if are_used:
+                    self.known.add((key, number))
+                if manifest:
+                    self._manifest(manifest, are_used)
+                elif self.files.size(path) is None:  # the store has put it aside
+                    self._problem("damaged", path, "it is an incomplete manifest")
         self._name(Blob(name.hex(), size) for name, size in self.placed.items() if name not in self.made)
 
-    def _manifest(self, path: P, manifest: Manifest | None) -> Manifest | None:
-        self.result.checked["manifests"] += 1
-        if manifest is None:
-            if self.files.size(path) is None:  # the store has put it aside
-                self._problem("damaged", path, "it is an incomplete manifest")
-            return None
+    def _manifest(self, manifest: Manifest, is_used: bool) -> None:
         self._name(manifest.origins())
+        if is_used:
+            self._name(manifest.outputs.values())
         self.made.update(bytes.fromhex(blob.digest) for blob in manifest.outputs.values())
-        self.placed.update(
-            {bytes.fromhex(blob.digest): blob.size for blob in manifest.provenance.files.values()}
-        )
-        return manifest
+        self.placed.update(_sizes_of(manifest.provenance.files.values()))
 
     def _name(self, blobs: Iterable[Blob]) -> None:
-        self.named.update({bytes.fromhex(blob.digest): blob.size for blob in blobs})
+        self.named.update(_sizes_of(blobs))
 
     # Records
 
     def _records(self) -> None:
         pinned: set[str] = set()
         runs: dict[str, set[Id] | None] = {}
-        for path, value in self.store.all_records():
+        for path, value in self.store.all_records((*RECORDS, "configs")):
             kind = path.relative_to(self.store.root).parts[0]
             self.result.checked[kind] += 1
             if isinstance(value, Exception):
@@ -161,16 +158,6 @@ class _Verification(Generic[P]):
         if self.files.size(path) is None and not (self.base and self.base.generation(key, number)):
             self._problem("missing", path, reason)
 
-    def _configs(self) -> None:
-        for path in self.files.walk(self.store.root / "configs"):
-            self.result.checked["configs"] += 1
-            data = self.files.read(path)
-            try:
-                if data is not None:
-                    unseal_bytes(data).decode()
-            except ValueError as error:
-                self._damaged(path, str(error))
-
     # Logs and checkpoints
 
     def _logs(self) -> None:
@@ -190,7 +177,7 @@ class _Verification(Generic[P]):
         data = self.files.read(path)
         if data is None:
             self._problem("missing", path, "later parts of this log are there")
-        elif not _is_whole(data):
+        elif not _is_sealed(data):
             self._damaged(path, DIFFERENT)
         else:
             return
@@ -285,9 +272,13 @@ class _Verification(Generic[P]):
         return path.relative_to(self.store.root).as_posix()
 
 
-def _is_whole(data: bytes | None) -> bool:
+def _sizes_of(blobs: Iterable[Blob]) -> dict[bytes, int]:
+    return {bytes.fromhex(blob.digest): blob.size for blob in blobs}
+
+
+def _is_sealed(data: bytes) -> bool:
     try:
-        unseal_bytes(data or b"")
+        unseal_bytes(data)
     except ValueError:
-        return data is None
+        return False
     return True

@@ -11,18 +11,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from translations_assets.common.errors import StoreError, StoreUnreachable
+from translations_assets.records.encoding import safe
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
 from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
 from translations_assets.store.bucket.transfer import PIECE, digests_of, download, pieces_of, store_errors
 from translations_assets.store.contents import Digests, copy_pieces, digest_bytes
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.encoding import safe
-from translations_assets.store.medium import FOLDERS, StoredFile, quarantined
+from translations_assets.store.medium import FOLDERS, Medium, StoredFile, quarantined
 from translations_assets.store.node_cache import NodeCache
 
 _BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
@@ -34,8 +34,11 @@ FRESH = 3600 * 10**9  # ns after a touch in which there is no other: an object m
 _CLOCKS = 600 * 10**9  # ns by which our clock and the service's may differ
 
 
-class BucketFiles:
-    """The files below a bucket's prefix; see `medium.Medium`. Folders exist while they hold something."""
+class BucketFiles(Medium[PurePosixPath]):
+    """The files below a bucket's prefix. Folders exist while they hold something, and all is durable.
+
+    A bucket needs no mark, as one that is not there is no empty one, and has no symbolic links.
+    """
 
     folders: Collection[str] = (*FOLDERS, "leases", "waiting", "sessions", "clock")
 
@@ -132,9 +135,6 @@ class BucketFiles:
         self.unlink(folder)
         self._each(self.objects.delete, (found.name for found in self.objects.walk(_prefix(folder))))
 
-    def remove_empty(self, folder: PurePosixPath) -> None:
-        """Nothing: an empty folder does not exist."""
-
     def move(self, path: PurePosixPath, target: PurePosixPath) -> None:
         """Give a file another name, in place of what had it."""
         self._check_lock()
@@ -144,16 +144,6 @@ class BucketFiles:
     def adopt(self, source: PurePosixPath, path: PurePosixPath) -> bool:
         """Give a file a second name, touched; False when that is taken."""
         return self.objects.copy(str(source), str(path), replace=False)
-
-    def sync(self, path: PurePosixPath) -> None:
-        """Nothing: what is written is durable."""
-
-    def damaged_mark(self) -> None:
-        """Nothing: a bucket needs no mark, as one that is not there is no empty one."""
-
-    def foreign(self) -> Iterator[PurePosixPath]:
-        """Nothing: a bucket has no symbolic links."""
-        return iter(())
 
     def set_aside(self, path: PurePosixPath, reason: str) -> None:
         """Move a damaged file, or a folder, to `quarantine/` with the reason next to it."""
@@ -235,14 +225,6 @@ class BucketFiles:
     def mark_time(self) -> int:
         """A time by the service's clock: what is fresh need not be touched by who relies on it."""
         return ServiceClock(self.objects, time.monotonic).now() - FRESH - _CLOCKS
-
-    def using_contents(self) -> AbstractContextManager[object]:
-        """Nothing to do: what was touched since it was listed is not removed (`discard`)."""
-        return nullcontext()
-
-    def removing_contents(self) -> AbstractContextManager[object]:
-        """Nothing to do, as above."""
-        return nullcontext()
 
     @contextmanager
     def reserved(self, name: str, alone: bool = False) -> Iterator[bool]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import mimetypes
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
@@ -31,9 +31,6 @@ TIMEOUT = (10.0, 60.0)
 _KNOWN = "name,size,generation,metageneration,crc32c,updated,timeCreated,metadata"
 _USED = "used"  # noted with an object to set the time of its last change, by the service's clock
 _MICROSECOND = datetime.resolution
-
-T = TypeVar("T")
-D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -75,14 +72,12 @@ class GcsObjects(Objects):
 
     def read(self, name: str) -> tuple[bytes, int] | None:
         """An object's contents and generation, None when it does not exist."""
-
-        def request() -> tuple[bytes, int]:
+        with self._asking("read", name):
             try:
                 return self._read(name)
             except DataCorruption:  # on its way: the service sends its checksum along
                 return self._read(name)
-
-        return self._ask("read", name, request, None)
+        return None
 
     def _read(self, name: str) -> tuple[bytes, int]:
         blob = self.blob(name)
@@ -158,10 +153,9 @@ class GcsObjects(Objects):
 
     def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
         """Bytes `start` to before `end` of an object's generation; StoreError when it was deleted."""
-        blob, data = self.blob(name, generation), _Received()
-
-        def request() -> bytes:
-            blob.download_to_file(
+        data = _Received()
+        with self._asking("read", name):
+            self.blob(name, generation).download_to_file(
                 data,
                 start=start,
                 end=end - 1,
@@ -171,61 +165,48 @@ class GcsObjects(Objects):
                 **self.limits(),
             )
             return data.bytes
-
-        received = self._ask("read", name, request, None)
-        if received is None:
-            raise StoreError(f"{name} was deleted from the store {self.url} while it was read.")
-        return received
+        raise StoreError(f"{name} was deleted from the store {self.url} while it was read.")
 
     def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
         """Write an object's contents, and what is noted with it, under another name.
 
         False when it does not exist, or (not to `replace`) the name is taken.
         """
-        source, copy = self.blob(name), self.blob(target)
-
-        def request() -> bool:
-            token = None
+        source, copy, token = self.blob(name), self.blob(target), None
+        with self._asking("copy", name):
             while True:  # of large objects, one request copies a part
                 token, _, _ = copy.rewrite(
                     source, token, if_generation_match=None if replace else 0, **self.limits()
                 )
                 if token is None:
                     return True
-
-        return self._ask("copy", name, request, False)
+        return False
 
     def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
         """Remove an object, if it still is what was seen; False when it is not, or not there."""
-
-        def request() -> bool:
+        with self._asking("remove", name):
             self.blob(name).delete(
                 if_generation_match=generation, if_metageneration_match=metageneration, **self.limits()
             )
             return True
-
-        return self._ask("remove", name, request, False)
+        return False
 
     def touch(self, name: str) -> bool:
         """Set the time of an object's last change to now; False when it does not exist."""
         blob = self.blob(name)
         blob.metadata = {_USED: str(time.time_ns())}  # what else is noted stays
-
-        def request() -> bool:
+        with self._asking("touch", name):
             blob.patch(**self.limits())
             return True
-
-        return self._ask("touch", name, request, False)
+        return False
 
     def stat(self, name: str) -> Stat | None:
         """Return the facts about an object, None when it does not exist."""
         blob = self.blob(name)
-
-        def request() -> Stat:
+        with self._asking("look at", name):
             blob.reload(**self.limits())
             return self._stat(blob)
-
-        return self._ask("look at", name, request, None)
+        return None
 
     def walk(self, prefix: str) -> Iterator[Stat]:
         """The objects whose names begin with a prefix, in order, by page."""
@@ -244,17 +225,17 @@ class GcsObjects(Objects):
             below = len(self.prefix + folder)
             return objects, sorted(name[below:-1] for name in pages.prefixes)
 
-    def _ask(self, doing: str, name: str, request: Callable[[], T], otherwise: D) -> T | D:
-        """Return a request's answer; `otherwise` when the object does not exist, or is not what was seen."""
+    @contextmanager
+    def _asking(self, doing: str, name: str) -> Iterator[None]:
+        """Leave a block early when the object does not exist, or is not what was seen."""
         with self.store_errors(doing, name):
             try:
-                return request()
+                yield
             except PreconditionFailed:
-                return otherwise
+                return
             except NotFound as error:
                 if is_bucket_missing(error):
                     raise
-                return otherwise
 
     def blob(self, name: str, generation: int | None = None) -> Blob:
         """The client's own handle of an object; nothing is asked of the service."""

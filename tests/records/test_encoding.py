@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from translations_assets.common.errors import StoreError
-from translations_assets.store.encoding import original, safe, seal, unseal
+from translations_assets.records.encoding import original, safe, seal, unseal
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1)
 JSON = st.recursive(
