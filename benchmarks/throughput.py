@@ -40,8 +40,8 @@ from translations_assets.runners.control import Control
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.runners.wire import Request
 from translations_assets.runners.worker import make_attempt
+from translations_assets.running.attempts import Explain
 from translations_assets.running.engine import Engine
-from translations_assets.running.explaining import Explain
 from translations_assets.running.job import Outcome
 from translations_assets.running.session import Session
 from translations_assets.stages import STAGES

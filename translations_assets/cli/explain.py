@@ -119,14 +119,14 @@ def _made(manifest: Manifest) -> str:
 
 def _parts(found: _Found) -> Iterator[str]:
     """The parts of the key, one line each."""
-    from translations_assets.why.differences import handles, short
+    from translations_assets.why.differences import short
 
     parts, step = found.parts, found.planned.step
     fingerprint = this_project().keys.fingerprint(step.script)
     inputs = {
         path: f"{parts.inputs[path][:SHOWN_DIGITS] or 'not known yet':{SHOWN_DIGITS + 1}}  "
         + (f"made by {handle.step.label}" if isinstance(handle, Output) else handle.path)
-        for path, handle in handles(step).items()
+        for path, handle in step.files().items()
     }
     rows: dict[str, Sequence[str]] = {
         "key": [found.planned.key or "not known before its inputs are"],
@@ -149,14 +149,12 @@ def _parts(found: _Found) -> Iterator[str]:
 
 
 def _found_as_json(found: _Found) -> dict[str, Any]:
-    from translations_assets.why.differences import handles
-
     planned, explanation = found.planned, found.explanation
     step, parts = planned.step, found.parts.to_dict()
     inputs = {
         path: {"digest": parts["inputs"][path] or None}
         | ({"made_by": handle.step.label} if isinstance(handle, Output) else {"file": handle.path})
-        for path, handle in handles(step).items()
+        for path, handle in step.files().items()
     }
     accepted = [vars(change) for change in this_project().keys.fingerprint(step.script).accepted]
     differences = explanation.differences if explanation.earlier else explanation.reasons

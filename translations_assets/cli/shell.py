@@ -20,7 +20,7 @@ import typer
 from translations_assets.cli import common
 from translations_assets.cli.common import Label, Partition, Set, this_project
 from translations_assets.common.errors import TranslationsError
-from translations_assets.graph.step import GivenFile, Output, RepoFile, placed
+from translations_assets.graph.step import GivenFile, Output, RepoFile
 from translations_assets.records.manifest import Blob, Provenance
 
 if TYPE_CHECKING:
@@ -105,15 +105,12 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
         own[blob] = Path(handle.path)
         return blob
 
-    contents = {
-        handle: contents_of(handle) for handles in step.inputs.values() for _, handle in placed(handles)
-    }
     parts = keys.parts(step, inputs)
     latest = session.store.latest(parts.digest)
     job = make_job(
         step,
         parts,
-        contents,
+        {path: contents_of(handle) for path, handle in step.files().items()},
         bundle=blob_of(keys.bundle(step.script)),
         generation=latest.generation + 1 if latest else 1,
         attempt=1,

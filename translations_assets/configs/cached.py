@@ -15,7 +15,7 @@ from typing import Any
 from translations_assets.config.errors import Problem
 from translations_assets.graph import written
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import LocalFile, placed
+from translations_assets.graph.step import LocalFile
 from translations_assets.keys.remembered import Remembered
 
 
@@ -72,7 +72,6 @@ def _read(value: Mapping[str, Any]) -> KnownConfig:
 
 def _names_files(graph: Graph) -> bool:
     """True if a graph names files of this machine, by their paths or by URLs."""
-    inputs = (handles for step in graph.steps for handles in step.inputs.values())
-    if any(isinstance(handle, LocalFile) for handles in inputs for _, handle in placed(handles)):
+    if any(isinstance(handle, LocalFile) for step in graph.steps for handle in step.files().values()):
         return True
     return any("file://" in str(value) for step in graph.steps for value in step.args.values())

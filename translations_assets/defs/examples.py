@@ -14,7 +14,7 @@ import dagster as dg
 from translations_assets.config.errors import ConfigError
 from translations_assets.defs.executor import threaded_executor
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
-from translations_assets.graph.step import LocalFile, placed
+from translations_assets.graph.step import LocalFile
 from translations_assets.records.canonical import json_digest
 
 SENSOR_SECONDS = 300
@@ -96,8 +96,7 @@ def _data_of(partition: str, state: str, known: TrainingData | None) -> Training
     paths = {
         handle.path
         for step in read.graph.steps
-        for handles in step.inputs.values()
-        for _, handle in placed(handles)
+        for handle in step.files().values()
         if isinstance(handle, LocalFile)
     }
     return TrainingData(state, datasets, {path: _state(path) for path in sorted(paths)})

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from translations_assets.common.errors import GraphError
 from translations_assets.config.stage_names import resolve_stage
-from translations_assets.graph.step import Output, Step, placed
+from translations_assets.graph.step import Output, Step
 
 
 class Graph:
@@ -114,10 +114,7 @@ class Graph:
 def _shape(step: Step) -> tuple[object, ...]:
     """Return a step's own computation: compared by value, with earlier steps by their labels."""
     inputs = {
-        name: [
-            (path, (read.step.label, read.name) if isinstance(read, Output) else read)
-            for path, read in placed(handles)
-        ]
-        for name, handles in step.inputs.items()
+        path: (read.step.label, read.name) if isinstance(read, Output) else read
+        for path, read in step.files().items()
     }
     return step.script, dict(step.args), inputs, step.outputs, step.programs

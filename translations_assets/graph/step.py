@@ -112,6 +112,14 @@ class Step:
         seen = dict.fromkeys(output.step for _, _, output in self.input_outputs())
         return iter(seen)
 
+    def files(self) -> dict[str, Output | GivenFile]:
+        """Path below the inputs' folder (`text/mono.zst`) → handle of every file that the step reads."""
+        return {
+            f"{name}/{path}": handle
+            for name, handles in self.inputs.items()
+            for path, handle in placed(handles)
+        }
+
     def input_outputs(self) -> Iterator[tuple[str, str, Output]]:
         """(input name, path below the input's folder, output) of every file made by another step."""
         for name, handles in self.inputs.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.common.errors import GraphError
-from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step, placed
+from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version
 from translations_assets.keys.remembered import Remembered
@@ -148,11 +148,7 @@ class KeyMaker:
             script=step.script,
             code=self._find(step.script).code,
             args=dict(step.args),
-            inputs={
-                f"{name}/{path}": self._digest(handle, contents)
-                for name, handles in step.inputs.items()
-                for path, handle in placed(handles)
-            },
+            inputs={path: self._digest(handle, contents) for path, handle in step.files().items()},
             outputs=step.outputs,
             libraries={
                 **self.libraries(step.script),

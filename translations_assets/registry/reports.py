@@ -39,7 +39,7 @@ class PastResults(RunResults):
         """Raise UpstreamMissing for a step of which the run used no result."""
         for step in steps:
             if self.result(step) is None:
-                raise UpstreamMissing(f"The run {self._request.run} has no result of {step.label}.")
+                raise UpstreamMissing(f"The run {self._session.run} has no result of {step.label}.")
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Reports:
         session = Session(
             row.run, row.partition, row.space, lambda: config, graph, self.store, self.keys, options=options
         )
-        session.results = PastResults(session, self.store, self.keys)
+        session.results = PastResults(session)
         manifests = reader.manifests(row.record)
         for step in graph.steps:
             if step.label in manifests:

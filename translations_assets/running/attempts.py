@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from translations_assets.common.background import Clock
 from translations_assets.common.errors import (
     RunCancelled,
     StoreError,
@@ -17,23 +19,30 @@ from translations_assets.common.errors import (
     TemporaryError,
     TranslationsError,
 )
-from translations_assets.graph.step import Step
-from translations_assets.records.manifest import KeyParts, Provenance
-from translations_assets.running.contents import stored_contents
-from translations_assets.running.events import JobEvent, Retry, Started, StepEvent
-from translations_assets.running.explaining import Explaining
+from translations_assets.graph.step import LocalFile, Output, RepoFile, Step
+from translations_assets.keys.key import KeyMaker
+from translations_assets.records.manifest import Blob, KeyParts, Provenance
+from translations_assets.running.budget import Spending
+from translations_assets.running.events import Explained, JobEvent, Retry, Started, StepEvent
 from translations_assets.running.failure import why_ended
 from translations_assets.running.job import Job, Outcome, make_job
 from translations_assets.running.protocols import Store
-from translations_assets.running.runner import Runner, Submission
+from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
-from translations_assets.running.spending import Spending
 from translations_assets.running.tasks import RUN_SECONDS, Wake, Work, at_once, finish, patiently, pause
+
+if TYPE_CHECKING:
+    from translations_assets.running.engine import Engine
 
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0
+NO_RESULT = "no result for its key"  # where nobody can explain more
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+Explain: TypeAlias = Callable[[Session, Step, KeyParts], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -53,22 +62,21 @@ class MissingStep:
 class Attempts:
     """Makes the missing steps of a run.
 
-    emit    gets the events of the steps
-    logs    of the steps that ran
-    unpaid  steps not begun, or ended, for want of budget
+    explainers  find out why steps run
+    emit        gets the events of the steps
+    logs        of the steps that ran
+    unpaid      steps not begun, or ended, for want of budget
     """
 
+    engine: Engine
     session: Session
-    store: Store
-    runner: Runner
-    revision: str
-    clock: Clock
     cancel: threading.Event
     spending: Spending
-    explaining: Explaining
+    explainers: Executor
     emit: Callable[[StepEvent], None]
     logs: dict[Step, tuple[str, int]] = field(default_factory=dict)
     unpaid: set[Step] = field(default_factory=set)
+    _explained: set[Step] = field(default_factory=set)
 
     def run(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
         """All attempts of a step; whatever goes wrong is this step's failure."""
@@ -86,7 +94,7 @@ class Attempts:
     def reach_now(self, step: Step, action: Callable[[], T]) -> T:
         """Do what a step needs the store for, in this thread: see `_reach`."""
         work = self._reach(step, lambda: at_once(action))
-        return finish(work, partial(self.clock.wait, self.cancel))
+        return finish(work, partial(self.engine.clock.wait, self.cancel))
 
     def _attempts(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
         step = missing.step
@@ -94,7 +102,7 @@ class Attempts:
         for number in range(step.attempts):
             if number:
                 seconds = min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)
-                yield from pause(seconds, self.cancel.is_set, self.clock)
+                yield from pause(seconds, self.cancel.is_set, self.engine.clock)
             if number and self.cancel.is_set():
                 return Outcome("cancelled", message="cancelled before another attempt")
             attempt = replace(job, attempt=job.attempt + number)
@@ -119,7 +127,7 @@ class Attempts:
             return outcome
         finally:
             if budget:
-                budget.end(step, self.clock.monotonic(), outcome.manifest if outcome else None)
+                budget.end(step, self.engine.clock.monotonic(), outcome.manifest if outcome else None)
 
     def _submit(self, missing: MissingStep, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt."""
@@ -129,16 +137,16 @@ class Attempts:
             is_start = isinstance(event, Started)
             self.emit(StepEvent(step, event, job.step if is_start else None))
             if is_start:
-                self.session.progress.start(step)
+                self.session.record.start(step)
                 if self.session.budget:
-                    self.session.budget.start(step, self.clock.monotonic())
-                self.explaining.begin(step, missing.parts, missing.reasons)
+                    self.session.budget.start(step, self.engine.clock.monotonic())
+                self._begin_explaining(missing)
 
         self.logs[step] = job.step
 
         try:
-            submission = Submission(job, self.store, self.spending.stop_of(step), on_event, wake)
-            outcome = yield from self.runner.run(submission)
+            submission = Submission(job, self.engine.store, self.spending.stop_of(step), on_event, wake)
+            outcome = yield from self.engine.runner.run(submission)
         except StoreUnreachable:
             raise
         except (StoreError, TemporaryError) as error:
@@ -146,6 +154,26 @@ class Attempts:
         if outcome.unreachable:
             raise StoreUnreachable(outcome.message)
         return outcome
+
+    def _begin_explaining(self, missing: MissingStep) -> None:
+        """Explain once why a step runs, while it runs: earlier artifacts and graphs are read for that."""
+        if missing.step not in self._explained:
+            self._explained.add(missing.step)
+            self.explainers.submit(self._explain, missing)
+
+    def _explain(self, missing: MissingStep) -> None:
+        if self.cancel.is_set():
+            return
+        step, explain = missing.step, self.engine.explain
+        reasons: Sequence[str] = missing.reasons
+        try:
+            if explain and not reasons:
+                reasons = explain(self.session, step, missing.parts)
+        except Exception:  # it stops nothing
+            _log.warning("why %s runs cannot be explained", step.label, exc_info=True)
+        reason = "; ".join(reasons) or NO_RESULT
+        self.session.record.note_reason(step, reason)
+        self.emit(StepEvent(step, Explained(reason)))
 
     def _unpaid(self, step: Step, refusal: str) -> Outcome:
         """Return the outcome of an attempt that the budget does not let begin, or go on."""
@@ -158,7 +186,7 @@ class Attempts:
         """Do what a step needs the store for; wait for a store that is away, which is reported once."""
         cancelled, report = self.cancel.is_set, partial(self._retry, step)
         try:
-            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, self.clock))
+            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, self.engine.clock))
         except StoreUnreachable as error:
             if self.cancel.is_set():
                 raise RunCancelled(f"The run was cancelled while it waited: {error}") from error
@@ -169,11 +197,11 @@ class Attempts:
 
     def _job(self, missing: MissingStep) -> Job:
         """The next attempt; earlier runs may have made some."""
-        step, session, store = missing.step, self.session, self.store
+        step, session, store = missing.step, self.session, self.engine.store
         return make_job(
             step,
             missing.parts,
-            stored_contents(step, missing.parts, session.results.inputs(step), session.keys, store),
+            _stored_inputs(step, missing.parts, session.results.inputs(step), session.keys, store),
             bundle=store.add_bytes(session.keys.bundle(step.script)),
             generation=missing.generation,
             attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
@@ -183,6 +211,35 @@ class Attempts:
                 partition=session.partition,
                 config=session.config_blob,
                 options=session.options,
-                revision=self.revision,
+                revision=self.engine.revision,
             ),
         )
+
+
+def _stored_inputs(
+    step: Step, parts: KeyParts, inputs: Mapping[Output, Blob], keys: KeyMaker, store: Store
+) -> dict[str, Blob]:
+    """Path → contents of all that a step reads, in the store: a worker anywhere finds them there.
+
+    `inputs` are those of the outputs; files, whose digests are among the parts of the key, are stored here.
+    Raises TranslationsError for a file that is gone, or is not any more what the key stands for.
+    """
+    contents = {}
+    for path, handle in step.files().items():
+        if isinstance(handle, Output):
+            contents[path] = inputs[handle]
+        elif isinstance(handle, RepoFile):
+            contents[path] = store.add_bytes(keys.repo_bytes(handle))
+        else:
+            contents[path] = _stored(handle, parts.inputs[path], store)
+    return contents
+
+
+def _stored(file: LocalFile, digest: str, store: Store) -> Blob:
+    path = Path(file.path)
+    if not path.is_file():
+        raise TranslationsError(f"{path}, which the training config names, is gone. Put it back.")
+    blob = store.add_blob(path)
+    if blob.digest != digest:
+        raise TranslationsError(f"{path} changed while the run went on. Start the run again.")
+    return blob

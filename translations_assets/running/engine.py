@@ -4,46 +4,35 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from graphlib import TopologicalSorter
 
 from translations_assets.common.background import CLOCK, Clock
-from translations_assets.common.errors import (
-    FailedStep,
-    RunCancelled,
-    StepFailed,
-    TranslationsError,
-)
+from translations_assets.common.errors import FailedStep, RunCancelled, StepFailed, TranslationsError
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import events
-from translations_assets.running.attempts import Attempts, MissingStep
+from translations_assets.running.attempts import Attempts, Explain, MissingStep
+from translations_assets.running.budget import Spending
 from translations_assets.running.events import Listener, StepEvent, StepResult
-from translations_assets.running.explaining import EXPLAINERS, Explain, Explaining
 from translations_assets.running.failure import lost_inputs, names, told, why_ended
 from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, parallel_map
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session
-from translations_assets.running.spending import Spending
-from translations_assets.running.tasks import (
-    RUN_SECONDS,
-    Tasks,
-    when_reachable,
-)
-from translations_assets.running.waiting import WaitingSteps
+from translations_assets.running.tasks import RUN_SECONDS, Tasks, when_reachable
 
+EXPLAINERS = 8  # steps that are explained at once: mostly they wait for the store
 THREADS = 64  # steps that are looked after at once; one that waits, or that a runner runs, needs none
 FIRST_STEPS = 64  # that are looked up before some start; twice as many each further time
 LOOK_SECONDS = 0.5  # how often it is looked whether the run is cancelled
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -93,7 +82,11 @@ class _Execution:
     ) -> None:
         self.engine, self.session, self.cancel, self.listener = engine, session, cancel, listener
         self.order = {step: number for number, step in enumerate(steps)}
-        self.waiting = WaitingSteps(steps, self._has_result)
+        # steps of other stages have their results already
+        before = {step: [up for up in step.upstream() if up in self.order] for step in steps}
+        self.sorter = TopologicalSorter(before)
+        self.sorter.prepare()
+        self.ready = deque(self.sorter.get_ready())
         self.results: dict[Step, StepResult] = {}
         self.failures: list[FailedStep] = []
         self.woken = False  # whether the tasks have been woken to see that the run is cancelled
@@ -107,9 +100,9 @@ class _Execution:
             clock.pool(EXPLAINERS, "explain") as explainers,
             clock.pool(THREADS, "step") as pool,
         ):
-            explain = self.engine.explain
-            explaining = Explaining(self.session, explain, explainers, self.cancel, self._explained)
-            self.attempts = self._attempts(explaining)
+            self.attempts = Attempts(
+                self.engine, self.session, self.cancel, self.spending, explainers, self._emit
+            )
             tasks: Tasks[Step, Outcome] = Tasks(pool, clock)
             try:
                 self._run_all(tasks, look_up)
@@ -120,26 +113,13 @@ class _Execution:
                 raise
         if self.failures:
             raise StepFailed(self.failures)
-        if self.cancel.is_set() and self.waiting:
-            raise RunCancelled(f"The run was cancelled. Not made: {names(self.waiting)}.")
+        left = [step for step in self.order if step not in self.results]
+        if self.cancel.is_set() and left:
+            raise RunCancelled(f"The run was cancelled. Not made: {names(left)}.")
         results = (
-            replace(each, reason=self.session.progress.reason(each.step)) for each in self.results.values()
+            replace(each, reason=self.session.record.reason(each.step)) for each in self.results.values()
         )
         return sorted(results, key=lambda result: self.order[result.step])
-
-    def _attempts(self, explaining: Explaining) -> Attempts:
-        engine = self.engine
-        return Attempts(
-            self.session,
-            engine.store,
-            engine.runner,
-            engine.revision,
-            engine.clock,
-            self.cancel,
-            self.spending,
-            explaining,
-            self._emit,
-        )
 
     def _run_all(self, tasks: Tasks[Step, Outcome], look_up: Map) -> None:
         """Find or start every step whose inputs are known, until no more becomes ready.
@@ -157,7 +137,7 @@ class _Execution:
     @property
     def _is_looking(self) -> bool:
         """True if steps may be ready to start."""
-        return self.waiting.may_be_ready and not self.cancel.is_set()
+        return bool(self.ready) and not self.cancel.is_set()
 
     def _wait(self, tasks: Tasks[Step, Outcome]) -> list[tuple[Step, Outcome]]:
         """Wait until something is to do for the tasks, and have it done; those that have ended."""
@@ -172,25 +152,28 @@ class _Execution:
         """Steps that are to run, about so many at most, of those whose inputs are known."""
         to_start: list[MissingStep] = []
         while len(to_start) < most and self._is_looking:
-            for found in look_up(self._look_up, self.waiting.take(most)):
-                to_start += found
+            steps = [self.ready.popleft() for _ in range(min(most, len(self.ready)))]
+            for step, missing in zip(steps, look_up(self._look_up, steps), strict=True):
+                to_start += missing
+                self._release(step)
         return to_start
+
+    def _release(self, step: Step) -> None:
+        """Make the steps ready that have only waited for a step, if that has its result now."""
+        if step in self.results:
+            self.sorter.done(step)
+            self.ready.extend(self.sorter.get_ready())
 
     def _start(self, tasks: Tasks[Step, Outcome], to_start: Sequence[MissingStep]) -> None:
         steps = [missing.step for missing in to_start]
         if self.cancel.is_set():
-            self.waiting.put_back(steps)
             return
-        self.session.progress.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
+        self.session.record.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
         with self._failing(steps, "was not started"):
             # what is used is on record before anything new is made from it
             self.attempts.reach_now(steps[0], self.session.record.write)
             for missing in to_start:
                 tasks.add(missing.step, partial(self.attempts.run, missing))
-
-    def _has_result(self, step: Step) -> bool:
-        """Of a step that is to get its result here, one that the session has from a ref does not count."""
-        return step in self.results if step in self.order else self.session.results.result(step) is not None
 
     def _look_up(self, step: Step) -> list[MissingStep]:
         """The step, when it has to run."""
@@ -201,11 +184,11 @@ class _Execution:
 
     @contextmanager
     def _failing(self, steps: Sequence[Step], how: str) -> Iterator[None]:
-        """Let an error of the store fail these steps and no other; cancelled, they wait."""
+        """Let an error of the store fail these steps and no other; cancelled, they are left."""
         try:
             yield
         except RunCancelled:
-            self.waiting.put_back(steps)
+            pass
         except TranslationsError as error:
             for step in steps:
                 self._failed(step, f"The step {step.label} {how}: {error}")
@@ -236,9 +219,6 @@ class _Execution:
         message = f"{words}. To stop the run: translations cancel {run}. --hard-budget stops such steps"
         self._emit(StepEvent(step, events.Notice(f"{message}.")))
 
-    def _explained(self, step: Step, reason: str) -> None:
-        self._emit(StepEvent(step, events.Explained(reason)))
-
     def _emit(self, event: StepEvent) -> None:
         try:
             self.listener(event)
@@ -248,8 +228,8 @@ class _Execution:
     def _finished(self, step: Step, outcome: Outcome) -> None:
         if outcome.kind == "done" and outcome.manifest is not None:
             self._note(step, outcome.manifest, cached=False)
+            self._release(step)
         elif outcome.kind == "cancelled":
-            self.waiting.put_back([step])
             self._emit(StepEvent(step, events.Cancelled()))
         else:
             lost = lost_inputs(step, self.session, self.engine.store)
@@ -259,11 +239,10 @@ class _Execution:
     def _note(self, step: Step, manifest: Manifest, *, cached: bool) -> None:
         self.session.results.set_result(step, manifest, made=not cached)
         self.results[step] = StepResult(step, manifest, cached)
-        self.waiting.note_result(step)
         self._emit(StepEvent(step, events.Cached(manifest) if cached else events.Done(manifest)))
 
     def _failed(self, step: Step, message: str, why: str = "", *, is_lost: bool = False) -> None:
-        self.session.fail(step, why or message)
+        self.session.record.fail(step, why or message)
         log, command = self.attempts.logs.get(step), self.session.command("logs", step.label)
         failure = FailedStep(
             step.label, message, command if log else "", log, is_lost, step in self.attempts.unpaid

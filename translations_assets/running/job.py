@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from translations_assets.graph.step import Arg, GivenFile, Output, Step, WorkerClass, placed, roots
+from translations_assets.graph.step import Arg, Step, WorkerClass, roots
 from translations_assets.records.checked import Record
 from translations_assets.records.manifest import Blob, KeyParts, Manifest, Provenance
 
@@ -101,7 +101,7 @@ def _option(name: str, value: Arg) -> list[str]:
 def make_job(
     step: Step,
     parts: KeyParts,
-    contents: Mapping[Output | GivenFile, Blob],
+    inputs: Mapping[str, Blob],
     *,
     bundle: Blob,
     generation: int,
@@ -109,12 +109,7 @@ def make_job(
     machine: str,
     provenance: Provenance,
 ) -> Job:
-    """One attempt of a step, given the contents of its inputs and files; `provenance` is the run's."""
-    inputs = {
-        f"{name}/{path}": contents[handle]
-        for name, handles in step.inputs.items()
-        for path, handle in placed(handles)
-    }
+    """One attempt of a step, given the contents of the files that it reads; `provenance` is the run's."""
     return Job(
         key=parts.digest,
         generation=generation,

@@ -6,16 +6,16 @@ import logging
 import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from translations_assets.common.background import CLOCK, Clock
 from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.step import Output, Step
-from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest, Ref
-from translations_assets.running.protocols import Store
-from translations_assets.running.request import RunRequest
 from translations_assets.running.resolve import LostResults, Resolver, inputs_of, missing_outputs
 from translations_assets.running.tasks import RUN_SECONDS, when_reachable
+
+if TYPE_CHECKING:
+    from translations_assets.running.session import Session
 
 _log = logging.getLogger(__name__)
 
@@ -40,8 +40,8 @@ class RunResults:
     warnings  what people should know of the results that the run uses
     """
 
-    def __init__(self, request: RunRequest, store: Store, keys: KeyMaker, clock: Clock = CLOCK) -> None:
-        self._request, self._store, self._keys, self._clock = request, store, keys, clock
+    def __init__(self, session: Session) -> None:
+        self._session, self._store = session, session.store
         self._ended = threading.Event()
         self.warnings: list[str] = []
         self._results: dict[Step, Result] = {}
@@ -60,7 +60,7 @@ class RunResults:
     def used(self) -> dict[Step, tuple[str, int]]:
         """The key and generation of every result so far."""
         with self._lock:
-            used: dict[Step, Manifest | Result] = {**self._request.fixed, **self._results}
+            used: dict[Step, Manifest | Result] = {**self._session.fixed, **self._results}
         return {step: (result.key, result.generation) for step, result in used.items()}
 
     def set_result(self, step: Step, manifest: Manifest, *, made: bool = False) -> Result:
@@ -85,15 +85,15 @@ class RunResults:
 
     def resolver(self) -> Resolver:
         """Finds which results count for the steps that this run makes."""
-        request = self._request
-        lost = LostResults(self._store, request.ref_partitions)
-        return Resolver(self._store, self._keys, lost, request.fixed, self._repeats, request.options.repair)
+        session = self._session
+        lost = LostResults(self._store, session.ref_partitions)
+        return Resolver(self._store, session.keys, lost, session.fixed, self._repeats, session.options.repair)
 
     def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
         """True if a step runs although cached: its stage is to be repeated, and this run has not done so."""
-        if step.stage not in self._request.repeat or manifest is None:
-            return step.stage in self._request.repeat
-        return not (manifest.key in self._made or manifest.provenance.run in self._request.continues)
+        if step.stage not in self._session.repeat or manifest is None:
+            return step.stage in self._session.repeat
+        return not (manifest.key in self._made or manifest.provenance.run in self._session.continues)
 
     def need(self, steps: Collection[Step]) -> None:
         """Find results for steps that this run does not make: by key, else by the partition's ref.
@@ -112,9 +112,9 @@ class RunResults:
                 self._need_stage(stage, [step for step in wanted if step.stage == stage])
 
     def _need_stage(self, stage: str, steps: list[Step]) -> None:
-        found, request = self._find(steps), self._request
+        found, session = self._find(steps), self._session
         for step in steps:
-            if step in found and (step in request.fixed or not missing_outputs(found[step], self._store)):
+            if step in found and (step in session.fixed or not missing_outputs(found[step], self._store)):
                 self.set_result(step, found[step])
         missing = [step for step in steps if step not in self._results]
         if not missing:
@@ -123,7 +123,7 @@ class RunResults:
         if not refs:
             raise UpstreamMissing(
                 f"{missing[0].label} is not made, or out of date, and {stage} is not part of this run. "
-                f"Make it first: {request.command('train', '--target', stage)}"
+                f"Make it first: {session.command('train', '--target', stage)}"
             )
         results = {step: self._from_ref(refs[0], step) for step in steps}
         with self._lock:
@@ -131,18 +131,18 @@ class RunResults:
         self.warnings.append(
             f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
             f"using the results of run {refs[0].run}. To renew them: "
-            f"{request.command('train', '--target', stage)}"
+            f"{session.command('train', '--target', stage)}"
         )
 
     def _refs(self, stage: str) -> list[Ref]:
         """List the stage's refs, newest first; with overrides, only those with the same."""
-        return self._store.refs(self._request.space, self._request.ref_partition, stage)
+        return self._store.refs(self._session.space, self._session.ref_partition, stage)
 
     def _find(self, steps: Collection[Step]) -> dict[Step, Manifest]:
         """The manifests of steps, by the digests of what they were made from, whose files may be lost."""
         resolver, found = self.resolver(), dict[Step, Manifest]()
         outputs = {step: result.outputs for step, result in self._results.items()}
-        for step in self._request.graph.step_closure(steps, known={*self._request.fixed, *outputs}):
+        for step in self._session.graph.step_closure(steps, known={*self._session.fixed, *outputs}):
             if step not in outputs and (manifest := resolver.find(step, outputs.get)):
                 found[step], outputs[step] = manifest, manifest.outputs
         return found
@@ -156,7 +156,7 @@ class RunResults:
             raise UpstreamMissing(
                 f"{step.label} is out of date, and its result of run {ref.run} lacks "
                 f"{', '.join(lacking)}. Make it again: "
-                f"{self._request.command('train', '--target', step.stage)}"
+                f"{self._session.command('train', '--target', step.stage)}"
             )
         return Result(*ref.steps[step.label], outputs)
 
@@ -180,19 +180,19 @@ class RunResults:
             return [(result.key, result.generation) for result in self._results.values()]
 
     def _publish(self, stage: str) -> None:
-        request = self._request
-        results = {step.label: self._results[step] for step in request.graph.stages[stage]}
+        session = self._session
+        results = {step.label: self._results[step] for step in session.graph.stages[stage]}
         used = {label: (result.key, result.generation) for label, result in results.items()}
         newest = self._refs(stage)[:1]
         if newest and newest[0].steps == used:
             return
         self._store.add_ref(
             Ref(
-                space=request.space,
-                partition=request.ref_partition,
+                space=session.space,
+                partition=session.ref_partition,
                 stage=stage,
-                run=request.run,
-                time=self._clock.time(),
+                run=session.run,
+                time=session.clock.time(),
                 steps=used,
                 outputs={label: result.outputs for label, result in results.items()},
             )

@@ -7,54 +7,104 @@ before it is used, so that nothing is collected as garbage meanwhile.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from translations_assets.common.background import CLOCK, Clock
 from translations_assets.common.errors import TranslationsError
+from translations_assets.config.errors import Problem
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.canonical import canonical_json
+from translations_assets.records.commands import command, override_words
 from translations_assets.records.cost import Cost
-from translations_assets.records.manifest import Blob
-from translations_assets.records.run import RunRecord
+from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.budget import Budget
+from translations_assets.running.events import StepEvent
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.protocols import Store
-from translations_assets.running.record_writer import RecordWriter
-from translations_assets.running.request import RunRequest
-from translations_assets.running.run_progress import RunProgress
+from translations_assets.running.record_writer import RunRecorder
 from translations_assets.running.run_results import RunResults
+
+if TYPE_CHECKING:
+    from translations_assets.config.schema import TrainingConfig
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Session(RunRequest):
+class Session:
     """A run and what becomes of it; safe for use by several threads.
 
+    parse     gives the training config, with the run's overrides, that the graph is made from
+    repeat    stages whose steps run although cached, each once a run
+    fixed     results that count for their steps, whatever their keys (`--previous-run`)
+    stages    the stages that the run was asked for, for its record
+    changed   stages that the overrides change: what they make is not the training config's
+    continues earlier runs that this one repeats from failure: what they repeated is not repeated again
+    notes     what people should know of the training config
     expected  label → what its steps are expected to take
     budget    what the run may spend; None for no limit
     listeners get the events of its steps as they happen, in this process
     clock     what time it is
     """
 
+    run: str
+    partition: str
+    space: str
+    parse: Callable[[], TrainingConfig]
+    graph: Graph
     store: Store
     keys: KeyMaker
-    expected: Mapping[str, Cost] = field(default_factory=dict, kw_only=True)
-    budget: Budget | None = field(default=None, kw_only=True)
-    listeners: list[Callable[[Any], None]] = field(default_factory=list, kw_only=True)
-    clock: Clock = field(default=CLOCK, kw_only=True)
+    _: KW_ONLY
+    options: RunOptions = field(default_factory=RunOptions)
+    repeat: Collection[str] = ()
+    fixed: Mapping[Step, Manifest] = field(default_factory=dict)
+    stages: Collection[str] = ()
+    changed: Collection[str] = ()
+    continues: Collection[str] = ()
+    notes: Sequence[Problem] = ()
+    expected: Mapping[str, Cost] = field(default_factory=dict)
+    budget: Budget | None = None
+    listeners: list[Callable[[StepEvent], None]] = field(default_factory=list)
+    clock: Clock = CLOCK
 
     def __post_init__(self) -> None:
         self._started = self.clock.time()
-        self.results = RunResults(self, self.store, self.keys, self.clock)
-        self.progress = RunProgress(self.clock)
-        self.record = RecordWriter(self.run, self.store, self._record_now, self.clock)
+        self.results = RunResults(self)
+        self.record = RunRecorder(self.run, self.store, self._record_now, self.clock)
+
+    @cached_property
+    def config(self) -> TrainingConfig:
+        """The training config."""
+        return self.parse()
+
+    def machine(self, stage: str) -> str:
+        """The kind of machine that the config asks for a stage, `spot` or `standard`; empty when none is."""
+        return self.config.taskcluster.machine(stage)
+
+    @cached_property
+    def ref_partitions(self) -> tuple[str, ...]:
+        """The names under which refs that concern the run stand; it writes under the first."""
+        return self.options.ref_partitions(self.partition)
+
+    @property
+    def ref_partition(self) -> str:
+        """The partition that refs are written to: one of its own when the run has overrides."""
+        return self.ref_partitions[0]
+
+    def command(self, *words: str) -> str:
+        """A command of `translations` about the partition as it is in this run, overrides included.
+
+        session.command("train", "--target", "export") == "translations train en-lt --target export --set=…"
+        """
+        verb, *others = words
+        return command(verb, self.partition, *others, *override_words(self.options))
 
     @cached_property
     def config_blob(self) -> Blob:
@@ -74,11 +124,6 @@ class Session(RunRequest):
     @cached_property
     def _spent(self) -> dict[Step, bool]:
         return {one.step: one.status == "cached" for one in self.plan(self.graph.steps).steps}
-
-    def fail(self, step: Step, why: str) -> None:
-        """Note why a step has failed, and put it on record soon."""
-        self.progress.fail(step, why)
-        self.record.renew()
 
     def take_over_budget(self) -> None:
         """Go on with what the run before left of its budget: this one was launched in place of a lost one,
@@ -121,7 +166,7 @@ class Session(RunRequest):
             spent=round(self.budget.until(self.clock.monotonic()), 6) if self.budget else 0.0,
             steps={stage: {step.label: step.worker for step in steps} for stage, steps in stages.items()},
             uses={step.label: made for step, made in used.items()},
-            **self.progress.fields(used),
+            **self.record.fields(used),
         )
 
 

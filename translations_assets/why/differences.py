@@ -18,7 +18,7 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import GivenFile, Output, Step, placed
+from translations_assets.graph.step import Step
 from translations_assets.records.manifest import KeyParts
 
 LONGEST_VALUE = 60  # characters of a value that are shown
@@ -95,16 +95,9 @@ def settings(of: KeyParts | Step) -> dict[KeyPath, Any]:
             found["argument", name] = list(value) if isinstance(value, tuple) else value
         else:
             found.update({("argument", name, key): inner for key, inner in values.items()})
-    found.update({("input", path): True for path in (handles(of) if isinstance(of, Step) else of.inputs)})
+    found.update({("input", path): True for path in (of.files() if isinstance(of, Step) else of.inputs)})
     found.update({("output", name): True for name in of.outputs})
     return found
-
-
-def handles(step: Step) -> dict[str, Output | GivenFile]:
-    """KeyPath → handle of all that a step reads; the paths are those among the parts of its key."""
-    return {
-        f"{name}/{path}": handle for name, inputs in step.inputs.items() for path, handle in placed(inputs)
-    }
 
 
 def _object(value: Any) -> dict[str, Any] | None:

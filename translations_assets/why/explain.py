@@ -32,7 +32,6 @@ from translations_assets.why.differences import (
     KeyPath,
     Rebuild,
     changes,
-    handles,
     input_changes,
     setting_lines,
     settings,
@@ -166,7 +165,7 @@ class Explainer:
         options = {_option(path[1]) for path in explained if path[0] == "input"}  # whose files are others
         inputs = input_changes(old.inputs, new.inputs)
         seen = [change for change in inputs if change.is_change or _option(change.path) not in options]
-        files = handles(step)
+        files = step.files()
         lines += (line for change in seen for line in self._file_lines(change, files, earlier))
         lines += version_lines(old, new)
         lines += _input_lines(seen, files)

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from translations_assets.graph.step import LocalFile, Step, placed
+from translations_assets.graph.step import LocalFile, Step
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
@@ -174,8 +174,7 @@ def _size_of_inputs(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> fl
 
 def _local_files(step: Step) -> Iterator[str]:
     """The files of this machine that a step reads."""
-    for handles in step.inputs.values():
-        yield from (handle.path for _, handle in placed(handles) if isinstance(handle, LocalFile))
+    return (handle.path for handle in step.files().values() if isinstance(handle, LocalFile))
 
 
 def _local_size(path: str) -> int:
