@@ -79,8 +79,7 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
         for name, value in _options(config, section):
             if message := _wrong(name, value, task):
                 yield ("marian-args", section, name), message
-    yield from _sizes_of_the_student(config)
-    yield from _family_of_the_student(config)
+    yield from _student(config)
     yield from _sizes_of_vocabularies(config)
     if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
         yield from _not_in_ctranslate2(config)
@@ -172,22 +171,15 @@ def _fits(part: str, words: Sequence[str], least: float, most: float) -> bool:
         return False
 
 
-def _sizes_of_the_student(config: Mapping[str, Any]) -> Found:
+def _student(config: Mapping[str, Any]) -> Found:
+    """Sizes that its 8-bit form does not have, and options of another family of models."""
     for section in STUDENTS:
-        for name in SIZES:
-            size = at(config, ("marian-args", section, name))
-            if _SIZE.fullmatch(str(size)) and int(size) % INT8_WIDTH:
-                message = f"{size} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
-                yield ("marian-args", section, name), message
-
-
-def _family_of_the_student(config: Mapping[str, Any]) -> Found:
-    for section in STUDENTS:
-        for name, expected in FAMILY.items():
-            value = at(config, ("marian-args", section, name))
-            if value is not None and str(value) != str(expected):
-                message = f"is {str(expected)!r} in the models that browsers' engines run; remove it"
-                yield ("marian-args", section, name), message
+        for name, value in _options(config, section):
+            path = ("marian-args", section, name)
+            if name in SIZES and _SIZE.fullmatch(str(value)) and int(value) % INT8_WIDTH:
+                yield path, f"{value} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
+            if name in FAMILY and value is not None and str(value) != str(FAMILY[name]):
+                yield path, f"is {str(FAMILY[name])!r} in the models that browsers' engines run; remove it"
 
 
 def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Found:
