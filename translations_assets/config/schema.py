@@ -2,7 +2,7 @@
 
 Keys are hyphenated in YAML (`spm-vocab-size`) and have underscores in Python (`spm_vocab_size`). Types are
 strict ("1000" is no number), unknown keys are refused, and a config cannot be changed once it is read.
-What concerns several keys at once is checked in `checks.py`; errors are put into words in `messages.py`.
+What concerns several keys at once is checked in `checks.py`; errors are put into words in `load.py`.
 """
 
 from __future__ import annotations

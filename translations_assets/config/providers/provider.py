@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import TypeAlias
+
+import yaml
 
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import Language
@@ -136,9 +140,16 @@ def estimate(size: int | None) -> int | None:
     return None if size is None else size // BYTES_PER_SENTENCE
 
 
-def reason_of(name: str, reasons: Mapping[str, str]) -> str:
-    """Return the reason to leave a name out, by the first form that matches; empty when none does."""
-    return next((why for form, why in reasons.items() if re.fullmatch(form, name)), "")
+def reason_of(name: str, importer: str) -> str:
+    """Return the reason to leave a name of a catalogue out (`left_out.yml`); empty when there is none."""
+    return next((why for form, why in _left_out()[importer].items() if re.fullmatch(form, name)), "")
+
+
+@cache
+def _left_out() -> Mapping[str, Mapping[str, str]]:
+    text = Path(__file__).with_name("left_out.yml").read_text(encoding="utf-8")
+    table: Mapping[str, Mapping[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)
+    return table
 
 
 def one_line(text: str) -> str:
