@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import yaml
 
 from translations_assets.config.languages import Language
+from translations_assets.config.text import table
 
 AUTO, HELIPORT, FASTTEXT = "auto", "heliport", "fasttext"
 
@@ -28,9 +25,7 @@ class Model:
 
 
 GLOTLID, NLLB, OPENLID_2, OPENLID_3 = "glotlid", "nllb", "openlid-v2", "openlid-v3"
-_TABLES: Any = yaml.load(
-    Path(__file__).with_name("identifiers.yml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
-)
+_TABLES = table(__file__, "identifiers.yml")
 MODELS = {name: Model(**model) for name, model in _TABLES["models"].items()}
 NON_COMMERCIAL = frozenset(name for name, model in MODELS.items() if "-NC-" in model.licence)
 

@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TypeAlias
-
-import yaml
 
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import Language
+from translations_assets.config.text import table
 from translations_assets.config.urls import PLACEHOLDER, check_url
 from translations_assets.config.web import NoAnswer, NotThere
 
@@ -147,9 +145,8 @@ def reason_of(name: str, importer: str) -> str:
 
 @cache
 def _left_out() -> Mapping[str, Mapping[str, str]]:
-    text = Path(__file__).with_name("left_out.yml").read_text(encoding="utf-8")
-    table: Mapping[str, Mapping[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)
-    return table
+    reasons: Mapping[str, Mapping[str, str]] = table(__file__, "left_out.yml")
+    return reasons
 
 
 def one_line(text: str) -> str:
