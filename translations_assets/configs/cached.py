@@ -24,7 +24,6 @@ from translations_assets.common.whole_file import keep_newest
 from translations_assets.config.errors import Problem
 from translations_assets.graph import written
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import LocalFile, placed
 from translations_assets.records.canonical import json_digest
 from translations_assets.store.encoding import MALFORMED, seal, unseal
 
@@ -68,7 +67,7 @@ class KnownConfigs:
         """
         if _names_files(known.graph) or self._traces() != self._code or self._is_newer():
             return
-        with suppress(OSError, TypeError):  # TypeError: an override that JSON cannot say, such as a date
+        with suppress(OSError, TypeError):  # TypeError: what JSON cannot say, such as a date
             write_own(self._path(given), seal(_written(known)))
             keep_newest(self._folder, MOST_FILES)
 
@@ -121,8 +120,5 @@ def _files(folder: str) -> Iterator[os.DirEntry[str]]:
 
 
 def _names_files(graph: Graph) -> bool:
-    """True if a graph names files of this machine, by their paths or by URLs."""
-    inputs = (handles for step in graph.steps for handles in step.inputs.values())
-    if any(isinstance(handle, LocalFile) for handles in inputs for _, handle in placed(handles)):
-        return True
+    """True if a graph names files of this machine by URLs; those named by paths cannot be written as JSON."""
     return any("file://" in str(value) for step in graph.steps for value in step.args.values())

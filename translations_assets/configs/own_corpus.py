@@ -24,8 +24,7 @@ from translations_assets.config.load import parse_config
 from translations_assets.config.providers.provider import Query
 from translations_assets.config.text import table
 from translations_assets.config.urls import PLACEHOLDER
-from translations_assets.configs.generate import scalar
-from translations_assets.configs.part_sizes import taskcluster_section
+from translations_assets.configs.generate import scalar, taskcluster_section
 
 Files: TypeAlias = "tuple[Path, Path]"
 
@@ -45,9 +44,9 @@ TRIAL = Path(__file__).with_name("trial.yml").read_text(encoding="utf-8").partit
 
 @dataclass(frozen=True)
 class Given:
-    """The files that a person gives, source before target; sets that are not given are taken from `pairs`."""
+    """The files that a person gives, source before target; sets not given are taken from `corpus`."""
 
-    pairs: Files
+    corpus: Files
     dev: Files | None = None
     test: Files | None = None
     mono_src: Path | None = None
@@ -55,13 +54,11 @@ class Given:
 
     def options(self) -> Iterator[str]:
         """They, as the script takes them."""
-        for name, files in (("corpus", self.pairs), ("dev", self.dev), ("test", self.test)):
-            if files:
+        for name, files in vars(self).items():
+            if isinstance(files, tuple):
                 yield from (f"--{name}-src={files[0]}", f"--{name}-trg={files[1]}")
-        if self.mono_src:
-            yield f"--mono-src={self.mono_src}"
-        if self.mono_trg:
-            yield f"--mono-trg={self.mono_trg}"
+            elif files:
+                yield f"--{name.replace('_', '-')}={files}"
 
 
 @dataclass(frozen=True)

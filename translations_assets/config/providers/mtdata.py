@@ -108,17 +108,12 @@ def catalogue() -> Mapping[str, list[str]]:
     """
     kept = state_folder() / f"mtdata-{version('mtdata')}.json"
     with suppress(OSError, ValueError):
-        return _parse(read_own(kept).decode())
+        return dict(json.loads(read_own(kept)))
     text = _build()
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_own(kept, text)
-    return _parse(text)
-
-
-def _parse(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(text)
-    return found
+    return dict(json.loads(text))
 
 
 def _build() -> str:
