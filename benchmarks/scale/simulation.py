@@ -20,7 +20,7 @@ from translations_assets.common.errors import StepFailed
 from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Costs, Deployment, Kubernetes, WorkerClassName
 from translations_assets.config.load import parse_config
-from translations_assets.configs.part_sizes import parts_of
+from translations_assets.configs.generate import parts_of
 from translations_assets.graph.stage import build_graph
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker

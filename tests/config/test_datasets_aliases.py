@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 
 from tests.config.texts import SMALL, problem_of, problems_of, with_line
 from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.json_schema import json_schema
 from translations_assets.config.load import apply_overrides, config_notes, parse_config, read_values
 from translations_assets.config.migrate import migrated
-from translations_assets.config.reference import json_schema
 from translations_assets.config.sources import addresses
 
 URL = "url_https://example.org/data/bulletins.[LANG].zst"

@@ -11,9 +11,9 @@ import pytest
 from tests.config.texts import SMALL, problem_of, with_line
 from translations_assets.config.datasets import PARALLEL_KEY, parse_dataset
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.json_schema import json_schema
 from translations_assets.config.load import apply_overrides, parse_config
 from translations_assets.config.migrate import located
-from translations_assets.config.reference import json_schema
 from translations_assets.config.sources import Readable, check_paths
 
 PATHS = ["./a.[LANG]", "../a b/[LANG].gz", "/data/my_corpus.[LANG]", "a.[LANG].gz", "en-lt.own/my_x.[LANG]"]

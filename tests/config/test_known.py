@@ -2,8 +2,9 @@
 
 import json
 
+from benchmarks.known import make_table
 from pipeline.train.settings import OWN
-from translations_assets.config.known import TABLE, make_table, marian_options, sacrebleu_sets
+from translations_assets.config.known import TABLE, marian_options, sacrebleu_sets
 from translations_assets.config.marian_args import INT8_WIDTH, SET_BY_SCRIPT, SIZES
 
 

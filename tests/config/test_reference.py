@@ -4,13 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from translations_assets.config.reference import reference
+from benchmarks.config_page import reference
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_in_docs_is_the_one_the_schema_makes() -> None:
-    command = [sys.executable, "-m", "translations_assets.config.reference"]
+    command = [sys.executable, "-m", "benchmarks.config_page"]
     made = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout
     assert made == (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
 

@@ -192,7 +192,7 @@ def schema() -> None:
 
     Save it next to the configs, and begin a config with `# yaml-language-server: $schema=schema.json`.
     """
-    from translations_assets.config.reference import json_schema
+    from translations_assets.config.json_schema import json_schema
 
     print_json(json_schema())
 

@@ -214,24 +214,20 @@ def provider_of(dataset: Dataset, path: KeyPath) -> Provider | None:
 
 def check_parallel(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a parallel one. Raises ConfigError otherwise."""
-    dataset = read_dataset(entry)
-    provider = _provider(dataset, "parallel", PARALLEL)
+    dataset = _provided(entry, "parallel", PARALLEL)
     modifier = dataset.augmentation
     if modifier is not None and modifier not in AUGMENTATIONS:
         allowed = ", ".join(f"aug-{name}" for name in AUGMENTATIONS)
         near = suggestion(modifier, AUGMENTATIONS)
         raise ConfigError.of(f"'aug-{modifier}' is not a modifier.{near} Allowed: {allowed}")
-    provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
 def check_mono(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a monolingual one. Raises ConfigError otherwise."""
-    dataset = read_dataset(entry)
-    provider = _provider(dataset, "mono", MONO)
+    dataset = _provided(entry, "mono", MONO)
     if dataset.augmentation is not None:
         raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
-    provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
@@ -244,16 +240,19 @@ def _checked_alias(alias: str) -> str:
     return alias
 
 
-def _provider(dataset: Dataset, kind: str, providers: Mapping[str, Provider]) -> Provider:
-    if dataset.provider in FORMER:
-        todays = FORMER[dataset.provider]
-        raise ConfigError.of(f"{dataset.provider!r} in {dataset.shown_key!r} is a provider of 2022: {todays}")
-    if dataset.provider in providers:
-        return providers[dataset.provider]
-    raise ConfigError.of(
-        f"{dataset.provider!r} in {dataset.shown_key!r} provides no {kind} datasets."
-        f"{suggestion(dataset.provider, providers)} Providers: {', '.join(providers)}"
-    )
+def _provided(entry: object, kind: str, providers: Mapping[str, Provider]) -> Dataset:
+    """The dataset of a list's item, which one of some providers may have under its name."""
+    dataset = read_dataset(entry)
+    name = dataset.provider
+    if name in FORMER:
+        raise ConfigError.of(f"{name!r} in {dataset.shown_key!r} is a provider of 2022: {FORMER[name]}")
+    if name not in providers:
+        raise ConfigError.of(
+            f"{name!r} in {dataset.shown_key!r} provides no {kind} datasets."
+            f"{suggestion(name, providers)} Providers: {', '.join(providers)}"
+        )
+    providers[name].check_name(dataset.name, dataset.shown_key)
+    return dataset
 
 
 def _is_cut(provider: str, name: str) -> bool:

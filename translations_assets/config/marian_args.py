@@ -15,6 +15,7 @@ from translations_assets.config.errors import suggestion
 from translations_assets.config.known import FLAG, marian_options, of_scripts
 from translations_assets.config.schema import Experiment, MarianArgs
 from translations_assets.config.section import by_key
+from translations_assets.config.text import table
 from translations_assets.config.yaml_reader import MOST_DIGITS, Found, at, mapping_at
 
 # What each section of marian-args is for.
@@ -27,25 +28,9 @@ SET_BY_SCRIPT = {
     "decode": frozenset({"models", "vocabs", "input", "output", "devices", "cpu-threads", "workspace"}),
 }
 SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
-# What upstream's training configs give, and the batches of pipeline/train/configs/training come to.
-UPSTREAMS_DELAY = {
-    "training-backward": 1,
-    "training-teacher": 2,
-    "training-student": 2,
-    "training-student-finetuned": 4,
-}
-# As in pipeline.quantize, which would refuse the trained student
-INT8_WIDTH = 64
-FAMILY: Mapping[str, object] = {
-    "type": "transformer",
-    "transformer-decoder-autoreg": "rnn",
-    "dec-cell": "ssru",
-    "transformer-preprocess": "",
-    "transformer-postprocess": "dan",
-    "transformer-postprocess-emb": "d",
-    "transformer-ffn-activation": "relu",
-    "transformer-ffn-depth": 2,
-}
+INT8_WIDTH = 64  # as in pipeline.quantize, which would refuse the trained student
+_RULES = table(__file__, "marian_rules.yml")
+FAMILY: Mapping[str, object] = _RULES["family-of-students"]
 
 # Option → words that it may be, and the least and the most of numbers; of a list, each item.
 ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed")
@@ -53,18 +38,8 @@ ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed"
 REFUSED: Mapping[str, str] = of_scripts("refused")
 # Options of decoding that CTranslate2 knows as well.
 IN_CTRANSLATE2 = frozenset(of_scripts("ctranslate2"))
-# Options of training, with the values of models that can be converted. The script that converts looks at the
-# trained model; what cannot be seen there stands here.
-CONVERTIBLE: Mapping[str, Sequence[object]] = {
-    **of_scripts("convertible"),
-    "task": ("transformer-base", "transformer-big"),
-    "type": ("transformer",),
-    "transformer-decoder-autoreg": ("self-attention",),
-    "transformer-postprocess": ("dan",),
-    "transformer-postprocess-top": ("",),
-    "transformer-postprocess-emb": ("", "d", "n", "nd"),
-    "transformer-no-projection": (False,),
-}
+# Options of training, with the values of models that can be converted.
+CONVERTIBLE: Mapping[str, Sequence[object]] = {**of_scripts("convertible"), **_RULES["convertible"]}
 MARIAN = "or write teacher-decoder: marian"
 
 _INTEGER, _NATURAL = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"\+?[0-9]{1,18}")
@@ -79,8 +54,7 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
         for name, value in _options(config, section):
             if message := _wrong(name, value, task):
                 yield ("marian-args", section, name), message
-    yield from _sizes_of_the_student(config)
-    yield from _family_of_the_student(config)
+    yield from _student(config)
     yield from _sizes_of_vocabularies(config)
     if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
         yield from _not_in_ctranslate2(config)
@@ -96,7 +70,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
                 "samples other pieces than those that alignments link, so that many links guide to other "
                 "text (decision 32): leave it out",
             )
-    for section, upstreams in UPSTREAMS_DELAY.items():
+    for section, upstreams in _RULES["upstreams-delay"].items():
         options = mapping_at(config, ("marian-args", section))
         delay = str(options.get("optimizer-delay", ""))
         if _text(options.get("mini-batch-fit")) != "true" and re.fullmatch(r"[1-9]\d*", delay):
@@ -172,22 +146,15 @@ def _fits(part: str, words: Sequence[str], least: float, most: float) -> bool:
         return False
 
 
-def _sizes_of_the_student(config: Mapping[str, Any]) -> Found:
+def _student(config: Mapping[str, Any]) -> Found:
+    """Sizes that its 8-bit form does not have, and options of another family of models."""
     for section in STUDENTS:
-        for name in SIZES:
-            size = at(config, ("marian-args", section, name))
-            if _SIZE.fullmatch(str(size)) and int(size) % INT8_WIDTH:
-                message = f"{size} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
-                yield ("marian-args", section, name), message
-
-
-def _family_of_the_student(config: Mapping[str, Any]) -> Found:
-    for section in STUDENTS:
-        for name, expected in FAMILY.items():
-            value = at(config, ("marian-args", section, name))
-            if value is not None and str(value) != str(expected):
-                message = f"is {str(expected)!r} in the models that browsers' engines run; remove it"
-                yield ("marian-args", section, name), message
+        for name, value in _options(config, section):
+            path = ("marian-args", section, name)
+            if name in SIZES and _SIZE.fullmatch(str(value)) and int(value) % INT8_WIDTH:
+                yield path, f"{value} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
+            if name in FAMILY and value is not None and str(value) != str(FAMILY[name]):
+                yield path, f"is {str(FAMILY[name])!r} in the models that browsers' engines run; remove it"
 
 
 def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Found:

@@ -2,7 +2,7 @@
 
 Keys are hyphenated in YAML (`spm-vocab-size`) and have underscores in Python (`spm_vocab_size`). Types are
 strict ("1000" is no number), unknown keys are refused, and a config cannot be changed once it is read.
-What concerns several keys at once is checked in `checks.py`; errors are put into words in `messages.py`.
+What concerns several keys at once is checked in `checks.py`; errors are put into words in `load.py`.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from translations_assets.config.section import (
     formed,
 )
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
+from translations_assets.config.text import table
 from translations_assets.config.yaml_reader import Found, KeyPath, at, has
 
 EXPERIMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -261,14 +262,7 @@ class Datasets(Section):
     mono_trg: Mono = default((), "target text to translate back")
 
 
-PRODUCTION_OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "training-backward": {"early-stopping": "5"},
-    "training-teacher": {"early-stopping": "20"},
-    "training-student": {"early-stopping": "15"},
-    "training-student-finetuned": {"early-stopping": "20"},
-    "decoding-backward": {"beam-size": "12", "mini-batch-words": "2000"},
-    "decoding-teacher": {"mini-batch-words": "5000", "maxi-batch": "10000"},
-}
+PRODUCTION_OPTIONS: Mapping[str, Mapping[str, str]] = table(__file__, "marian_rules.yml")["production"]
 
 
 def _options(section: str, of: str) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,19 +38,11 @@ AT_ONCE = 16
 def check_files(config: Mapping[str, Any], folders: Sequence[str]) -> Found:
     """The key path and message of every file:// URL whose file must not be read; `folders` may be."""
     for path, url in _urls(config):
-        if message := refusal(url, folders):
-            yield path, message
-
-
-def refusal(url: str, folders: Sequence[str]) -> str:
-    """Explain why a file:// URL must not be read; empty when it may be, and for other URLs."""
-    if not url.startswith("file://"):
-        return ""
-    try:
-        path = unquote(urlsplit(url.replace(PLACEHOLDER, "LANG")).path)
-        return _refusal(path, folders)
-    except ValueError:  # reported elsewhere
-        return ""
+        if url.startswith("file://"):
+            with suppress(ValueError):  # of what can be no path, which is reported elsewhere
+                file = unquote(urlsplit(url.replace(PLACEHOLDER, "LANG")).path)
+                if message := _refusal(file, folders):
+                    yield path, message
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""The text of config files."""
+"""The text of config files, and tables of the program's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from translations_assets.config.errors import ConfigError
 
@@ -29,3 +30,10 @@ def read_text(path: Path, kind: str = "training config") -> str:
         line = content[: error.start].count(b"\n") + 1
         message = f"is not UTF-8 (byte {content[error.start]:#04x}); save it as UTF-8"
         raise ConfigError.of(message, str(path), line) from error
+
+
+def table(module: str, name: str) -> Any:
+    """The contents of a YAML file of the program's own, beside a module (its `__file__`)."""
+    import yaml  # which commands that read no config do without
+
+    return yaml.load(Path(module).with_name(name).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)

@@ -15,7 +15,6 @@ from typing import Any
 from translations_assets.config.errors import Problem
 from translations_assets.graph import written
 from translations_assets.graph.graph import Graph
-from translations_assets.graph.step import LocalFile
 from translations_assets.keys.remembered import Remembered
 
 
@@ -71,7 +70,5 @@ def _read(value: Mapping[str, Any]) -> KnownConfig:
 
 
 def _names_files(graph: Graph) -> bool:
-    """True if a graph names files of this machine, by their paths or by URLs."""
-    if any(isinstance(handle, LocalFile) for step in graph.steps for handle in step.files().values()):
-        return True
+    """True if a graph names files of this machine by URLs; those named by paths cannot be written as JSON."""
     return any("file://" in str(value) for step in graph.steps for value in step.args.values())

@@ -27,7 +27,6 @@ from translations_assets.config.providers import PROVIDERS
 from translations_assets.config.providers.provider import Found, Query, one_line
 from translations_assets.config.providers.provider import Search as Source
 from translations_assets.config.schema import Experiment, MonoLimits
-from translations_assets.configs.part_sizes import taskcluster_section
 
 SOURCES: Mapping[str, Source] = {
     name: find for provider in PROVIDERS for name, find in provider.searches.items()
@@ -50,6 +49,11 @@ HPLT_SCORE = 8.0  # of target text that HPLT has plenty of
 BACKWARDS = {
     ("en", "ru"): "https://storage.googleapis.com/releng-translations-dev/models/ru-en/better-teacher/student"
 }
+# A teacher (transformer-big, beam 8, 16 bits) that translates 2,500 source words a second on an L4 takes four
+# and a half hours for them, at 20 words a line. That rate was not measured: public figures differ by a factor
+# of two (benchmarks/scale/rates.py has a source for each rate). Aligning takes half an hour, scoring less.
+PART_LINES = 2_000_000
+MOST_PARTS = 1000  # as the schema has it
 WELL_COVERED = frozenset({"en", "es", "de", "cs", "nl", "it", "fr", "pt", "ja", "zh"})
 
 
@@ -359,3 +363,18 @@ def _number(count: int, noun: str) -> str:
 def scalar(text: str) -> str:
     """Text as a YAML value: quoted where YAML would read it as something else (`no`, `1.0`)."""
     return text if yaml.safe_load(f"- {text}") == [text] else json.dumps(text)
+
+
+def parts_of(lines: Iterable[int]) -> int:
+    """The number of parts that texts of so many lines are split into, by the longest; 1 without any.
+
+    A config's `taskcluster.split-chunks` has it and always counts: the graph follows from the config alone.
+    """
+    return min(MOST_PARTS, max(1, -(-max(lines, default=0) // PART_LINES)))
+
+
+def taskcluster_section(lines: Iterable[int]) -> Iterator[str]:
+    """The section of a config, for texts of so many lines."""
+    yield "taskcluster:"
+    most = f"{PART_LINES:,} lines at most, some hours of a GPU each"
+    yield f"  split-chunks: {parts_of(lines)} # parts of {most}"

@@ -22,9 +22,9 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import HELIPORT, weakness
 from translations_assets.config.load import parse_config
 from translations_assets.config.providers.provider import Query
+from translations_assets.config.text import table
 from translations_assets.config.urls import PLACEHOLDER
-from translations_assets.configs.generate import scalar
-from translations_assets.configs.part_sizes import taskcluster_section
+from translations_assets.configs.generate import scalar, taskcluster_section
 
 Files: TypeAlias = "tuple[Path, Path]"
 
@@ -37,33 +37,16 @@ VOCABULARIES = ((5000, 1000), (20_000, 2000), (100_000, 8000), (1_000_000, 16_00
 MANY_CHARACTERS = 4000  # pieces at least, where a script has thousands of characters
 VALIDATIONS = 50  # of a training that goes on to its end
 
-# transformer-base of Vaswani et al. 2017, and fairseq's transformer_iwslt_de_en, made for 160,000 pairs.
-BASE: dict[str, Any] = {
-    "dim-emb": 512,
-    "transformer-dim-ffn": 2048,
-    "transformer-heads": 8,
-    "transformer-dropout": 0.1,
-    "mini-batch-words": 12_000,
-    "learn-rate": 0.0003,
-}
-IWSLT: dict[str, Any] = BASE | {
-    "transformer-dim-ffn": 1024,
-    "transformer-heads": 4,
-    "transformer-dropout": 0.3,
-    "mini-batch-words": 4000,
-    "learn-rate": 0.0005,
-}
-# Of the recurrent network that a backwards model is in production, what a transformer is not
-TRANSFORMER: Mapping[str, Any] = {"type": "transformer", "layer-normalization": False}
+MODELS = table(__file__, "own_corpus.yml")
 TRIAL_PAIRS, TRIAL_DEV = 3000, 20
 TRIAL = Path(__file__).with_name("trial.yml").read_text(encoding="utf-8").partition("\n\n")[2].rstrip()
 
 
 @dataclass(frozen=True)
 class Given:
-    """The files that a person gives, source before target; sets that are not given are taken from `pairs`."""
+    """The files that a person gives, source before target; sets not given are taken from `corpus`."""
 
-    pairs: Files
+    corpus: Files
     dev: Files | None = None
     test: Files | None = None
     mono_src: Path | None = None
@@ -71,13 +54,11 @@ class Given:
 
     def options(self) -> Iterator[str]:
         """They, as the script takes them."""
-        for name, files in (("corpus", self.pairs), ("dev", self.dev), ("test", self.test)):
-            if files:
+        for name, files in vars(self).items():
+            if isinstance(files, tuple):
                 yield from (f"--{name}-src={files[0]}", f"--{name}-trg={files[1]}")
-        if self.mono_src:
-            yield f"--mono-src={self.mono_src}"
-        if self.mono_trg:
-            yield f"--mono-trg={self.mono_trg}"
+            elif files:
+                yield f"--{name.replace('_', '-')}={files}"
 
 
 @dataclass(frozen=True)
@@ -225,14 +206,14 @@ def _sections(query: Query, made: Split) -> dict[str, dict[str, Any]]:
     if pairs >= LARGE:
         return {}
     pieces = made.stats["train"]["characters"] / (CHARACTERS_A_PIECE if query.src.phonemic else 1)
-    model, epochs = (IWSLT, 60) if pairs < MEDIUM else (BASE, 40)
+    model, epochs = (MODELS["iwslt"], 60) if pairs < MEDIUM else (MODELS["base"], 40)
     batch, rate = model["mini-batch-words"], model["learn-rate"]
     # So many thousands of sentences are read ahead: production's million is a small text hundreds of times
     ahead = {"maxi-batch": min(1000, max(10, pairs // 1000))}
     teacher = {**model, **ahead, "enc-depth": 6, "dec-depth": 6, **_course(pieces * epochs / batch)}
     student = {"mini-batch-words": 2 * batch, **ahead, "learn-rate": rate}
     return {
-        "training-backward": {**TRANSFORMER, **teacher},
+        "training-backward": {**MODELS["transformer"], **teacher},
         "training-teacher": teacher,
         "training-student": student | _course(pieces * epochs / batch) | {"early-stopping": 15},
         "training-student-finetuned": student | {"learn-rate": 0.0003} | _course(pieces * 5 / batch),

@@ -41,13 +41,8 @@ class Stage:
         return inspect.getdoc(self.function) or ""
 
 
-@dataclass
-class _Building:
-    stage: str
-    steps: list[Step]
-
-
-_building: ContextVar[_Building] = ContextVar("building")
+# The stage that is being built, and its steps so far
+_building: ContextVar[tuple[str, list[Step]]] = ContextVar("building")
 
 
 def stage(group: str, checks: str = "") -> Callable[[StageFunction], Stage]:
@@ -86,11 +81,11 @@ def step(
     aliases: Mapping[str, str] | None = None,
 ) -> Step:
     """Add a step to the stage that is being built; an input that is None or empty is left out."""
-    building = _building.get()
+    stage, steps = _building.get()
     new = Step(
         script=script,
         label=label,
-        stage=building.stage,
+        stage=stage,
         args=dict(args or {}),
         inputs={name: handles for name, handles in (inputs or {}).items() if handles},
         outputs=tuple(outputs),
@@ -102,7 +97,7 @@ def step(
         programs=tuple(programs),
         aliases=dict(aliases or {}),
     )
-    building.steps.append(new)
+    steps.append(new)
     return new
 
 
@@ -124,13 +119,13 @@ def build_graph(config: TrainingConfig, stages: Mapping[str, Stage]) -> Graph:
     steps: dict[str, tuple[Step, ...]] = {}
     for name in stage_order(stages):
         current = stages[name]
-        building = _Building(name, [])
-        token = _building.set(building)
+        made: list[Step] = []
+        token = _building.set((name, made))
         try:
             results[name] = current.function(config, **{up: results[up] for up in current.upstream})
         finally:
             _building.reset(token)
-        steps[name] = tuple(building.steps)
+        steps[name] = tuple(made)
     checks = {name: stages[name].checks for name in steps if stages[name].checks}
     upstream = {name: stages[name].upstream for name in steps}
     return Graph(steps, upstream, checks, config.target_stage)

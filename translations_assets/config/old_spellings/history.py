@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import yaml
-
+from translations_assets.config.text import table
 from translations_assets.config.yaml_reader import KeyPath
 
-HISTORY: Any = yaml.load(
-    Path(__file__).with_name("history.yml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
-)
+HISTORY = table(__file__, "history.yml")
 
 
 def path_of(key: str) -> KeyPath:

@@ -20,13 +20,6 @@ ENGLISH = "en"
 FLORES_SETS = {"devtest": ("dev", 997), "test": ("devtest", 1012)}  # by their use; lines
 NTREX_SENTENCES = 1997
 
-# Why sets are left out, by their names.
-SKIPPED = {
-    r"wmt\d\d/(systems|[A-D]+|tworefs|full|test-ts|google/.*|improved|ms)": "the sentences of {year} again",
-    r"wmt08.*": "it has blank lines",
-    r"iwslt17.*": "TED talks, which training corpora of OPUS hold",
-    r".*/train": "a training set",
-}
 DEVELOPMENT = re.compile(r".*/(dev|valid)")
 
 
@@ -87,7 +80,7 @@ def find_sacrebleu(query: Query) -> Iterator[Found | Problem]:
     for name, known in DATASETS.items():
         if not pairs & set(known.langpairs):
             continue
-        skipped = reason_of(name, SKIPPED)
+        skipped = reason_of(name, "sacrebleu")
         use = "devtest" if skipped or DEVELOPMENT.fullmatch(name) else next(uses)
         url = (known.data or [""])[0]
         yield Found("sacrebleu", f"sacrebleu_{name}", use, url=url, skipped=skipped.format(year=name[:5]))

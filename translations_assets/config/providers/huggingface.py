@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -39,16 +40,14 @@ def find_parallel(query: Query) -> Iterator[Found | Problem]:
     yield from _find(PARALLEL, [query.src, query.trg], (), query.mirror)
 
 
-def find_mono(query: Query) -> Iterator[Found | Problem]:
-    """Datasets in one of the languages alone."""
+def _find_on_sides(query: Query, importer: str, *tags: str) -> Iterator[Found | Problem]:
     for _, language in query.sides:
-        yield from _find(MONO, [language], ("multilinguality:monolingual",), query.mirror)
+        yield from _find(importer, [language], tags, query.mirror)
 
 
-def find_any(query: Query) -> Iterator[Found | Problem]:
-    """Datasets in one of the languages, alone or among others."""
-    for _, language in query.sides:
-        yield from _find(ANY, [language], (), query.mirror)
+# Datasets in one of the languages alone; and those in one of them, alone or among others.
+find_mono = partial(_find_on_sides, importer=MONO)
+find_any = partial(_find_on_sides, importer=ANY)
 
 
 def _find(

@@ -45,18 +45,6 @@ HELD_OUT = {
     "devtest": re.compile(r"(.*_)?(dev|devtest|valid|val|tune)(_[a-z]{4})?"),  # wikipedia_dev_kmen
 }
 
-# Why entries are left out, by group and corpus, or by an address.
-SKIPPED = {
-    r"ELRC-.*": "the corpora of ELRC come from OPUS",
-    r"Statmt-opus": "it comes from OPUS",
-    r"UN-un(v1)?(_.*)?": "the corpus of the UN comes from OPUS",
-    r".*-flores.*": "FLORES has a provider of its own",
-    r".*-ntrex.*": "NTREX has a provider of its own",
-    r".*-(newstest|newsdev|generaltest|wmt24pp).*": "a test set of WMT; sacreBLEU has those",
-    r".*-(ted|tedtalks|iwslt15)(_.*)?|StanfordNLP-test201\d": "TED talks, which OPUS has",
-    r"Statmt-backtrans_.*": "translated by a machine",
-    r"StanfordNLP-wmt1\d_train": "made of other corpora",
-}
 HUB = "huggingface.co/datasets/"
 ON_THE_HUB = "it lies at the Hugging Face hub, from where mtdata's entries are not imported"
 
@@ -90,7 +78,7 @@ def _entries(known: Mapping[str, Sequence[str]], query: Query) -> Iterator[tuple
     newest = {match.group(1, 2): match[3] for match in by_version}
     for match in matches:
         latest, urls = newest[match.group(1, 2)], known[match[0]]
-        skipped = reason_of(f"{match[1]}-{match[2]}", SKIPPED)
+        skipped = reason_of(f"{match[1]}-{match[2]}", IMPORTER)
         if not skipped and any(HUB in url for url in urls):
             skipped = ON_THE_HUB
         if not skipped and match[3] != latest:
@@ -120,17 +108,12 @@ def catalogue() -> Mapping[str, list[str]]:
     """
     kept = state_folder() / f"mtdata-{version('mtdata')}.json"
     with suppress(OSError, ValueError):
-        return _parse(read_own(kept).decode())
+        return dict(json.loads(read_own(kept)))
     text = _build()
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_own(kept, text)
-    return _parse(text)
-
-
-def _parse(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(text)
-    return found
+    return dict(json.loads(text))
 
 
 def _build() -> str:

@@ -30,18 +30,6 @@ NLLB = "NLLB/v1"
 NLLB_LICENCE = "ODC-By"
 AT_ONCE = 16
 
-# Why corpora are left out, by their names.
-SKIPPED = {
-    "CCMatrix": "NLLB was made from it, and holds most of it",
-    "MultiMaCoCu": "the multilingual form of MaCoCu",
-    "MultiHPLT": "the multilingual form of HPLT",
-    "WikiTitles": "of some pairs the sides are exchanged; LinguaTools-WikiTitles is the same, and right",
-    "SPC": "its files cannot be read",
-    "WMT-News": "the test sets of WMT",
-    r"(?i)opus-?100.*": "a sample of the other corpora",
-    r"(?i).*(flores|ntrex|newstest).*": "a test set",
-}
-
 
 def find(query: Query) -> Iterator[Found | Problem]:
     """Parallel corpora, the largest first, and the monolingual side of NLLB."""
@@ -75,7 +63,7 @@ def _found(corpus: str, version: str, row: Mapping[str, Any], newest: str) -> Fo
         int(row.get("alignment_pairs") or 0),
         bytes=int(row.get("size") or 0) * 1024 or None,
         url=str(row.get("url") or ""),
-        skipped=reason_of(corpus, SKIPPED) if version == newest else f"{newest} is newer",
+        skipped=reason_of(corpus, IMPORTER) if version == newest else f"{newest} is newer",
     )
 
 

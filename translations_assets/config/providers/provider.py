@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeAlias
 
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.languages import Language
+from translations_assets.config.text import table
 from translations_assets.config.urls import PLACEHOLDER, check_url
 from translations_assets.config.web import NoAnswer, NotThere
 
@@ -136,9 +138,15 @@ def estimate(size: int | None) -> int | None:
     return None if size is None else size // BYTES_PER_SENTENCE
 
 
-def reason_of(name: str, reasons: Mapping[str, str]) -> str:
-    """Return the reason to leave a name out, by the first form that matches; empty when none does."""
-    return next((why for form, why in reasons.items() if re.fullmatch(form, name)), "")
+def reason_of(name: str, importer: str) -> str:
+    """Return the reason to leave a name of a catalogue out (`left_out.yml`); empty when there is none."""
+    return next((why for form, why in _left_out()[importer].items() if re.fullmatch(form, name)), "")
+
+
+@cache
+def _left_out() -> Mapping[str, Mapping[str, str]]:
+    reasons: Mapping[str, Mapping[str, str]] = table(__file__, "left_out.yml")
+    return reasons
 
 
 def one_line(text: str) -> str:

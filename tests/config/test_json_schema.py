@@ -8,9 +8,9 @@ import pytest
 
 from tests.config.test_real_configs import ALL, ROOT
 from tests.config.texts import SMALL, with_line
+from translations_assets.config.json_schema import DIALECT, json_schema
 from translations_assets.config.languages import languages
 from translations_assets.config.load import read_values
-from translations_assets.config.reference import DIALECT, json_schema
 from translations_assets.config.yaml_reader import read_yaml
 
 SCHEMA = json_schema()
