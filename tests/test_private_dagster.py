@@ -65,8 +65,8 @@ IMPORTED = {
 REPLACED = {
     "ui/__main__.py dev.open_ipc_subprocess": "`dagster dev` starts the guarded web server, not its own",
     "ui/web_server.py dagster_webserver.app.DagsterWebserver": "`dagster-webserver` cannot take another",
-    "ui/recipes.py field.resolve": "no list or lineage shows recipes, in our own server's schema",
-    "ui/stale.py field.resolve": "a stale mark names what changed, in our own server's schema",
+    "ui/schema.py field.resolve": "no list or lineage shows recipes, in our own server's schema",
+    "ui/schema.py types['StaleCause'].fields['reason'].resolve": "a stale mark names what has changed",
 }
 # Names and values in Dagster's databases that are written out here: our place → Dagster's
 WRITTEN_OUT = {

@@ -34,7 +34,6 @@ from sqlalchemy.pool import NullPool
 
 MOST_OPEN = 8  # databases of a storage: one of all runs, and those of the runs that were used last
 SECONDS = 30  # that a database may be locked by another process, as in Dagster's own storage
-_INDEX = "index"  # the database of what the events of all runs say of assets
 
 
 @dataclass(frozen=True)
@@ -126,32 +125,21 @@ class EventLogStorage(SqliteEventLogStorage):
         return cls(inst_data=inst_data, **config_value)
 
     @contextmanager
-    def run_connection(self, run_id: str | None = None) -> Iterator[Connection]:
-        """A connection to the events of a run, in a transaction."""
-        assert run_id is not None
-        path = Path(self.path_for_shard(run_id))
-        with self._connection(run_id) as connection:
-            before = _changes(connection)
-            yield connection
-            is_changed = _changes(connection) != before
-        if is_changed:
-            with suppress(FileNotFoundError):
-                os.utime(path)
-
-    def index_connection(self) -> Any:
-        """A connection to what the runs' events say of assets, in a transaction."""
-        return self._connection(_INDEX)
-
-    @contextmanager
-    def _connection(self, shard: str) -> Iterator[Connection]:
+    def _connect(self, shard: str) -> Iterator[Connection]:
+        """A connection to the events of a run, or to what those of all say of assets, in a transaction."""
+        path = Path(self.path_for_shard(shard))
         with self._db_lock:
-            path = Path(self.path_for_shard(shard))
             if shard not in self._initialized_dbs or not path.exists():
                 arguments = {"timeout": SECONDS}
                 self._initdb(create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args=arguments))
                 self._initialized_dbs.add(shard)
             with self._databases.connect(path) as connection:
+                before = _changes(connection)
                 yield connection
+                is_changed = _changes(connection) != before
+        if is_changed:
+            with suppress(FileNotFoundError):
+                os.utime(path)
 
     def dispose(self) -> None:
         """Close what is open."""

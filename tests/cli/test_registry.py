@@ -79,7 +79,7 @@ def test_models_are_known_by_the_first_test_set_of_the_config(tmp_path: Path) ->
         used[dataset] = (made.key, made.generation)
     store.write_run("run-1", RunRecord("run-1", "en-eo", "here", ("en", "eo"), uses=used))
     (row,) = StoreReader(store).rows()
-    assert [score.dataset for score in row.scores] == ["z_first", "a_second"]
+    assert [*row.evaluations["exported"]] == ["z_first", "a_second"]
 
 
 def test_a_run_is_known_by_the_last_model_of_the_graph(command: Command, place: Place) -> None:
@@ -234,7 +234,7 @@ def test_runs_with_the_same_scores_and_other_overrides_are_both_there(command: C
     make("evaluate_backwards", run="plain")
     make("evaluate_backwards", run="changed", overrides={"marian-args.training-backward.after": "10u"})
     rows = {row.run: row for row in StoreReader(Project().store).rows()}
-    assert rows["plain"].scores == rows["changed"].scores
+    assert rows["plain"].evaluations == rows["changed"].evaluations
     assert [bool(rows[run].overrides) for run in ("plain", "changed")] == [False, True]
 
 
@@ -242,11 +242,9 @@ def test_a_report_is_made_anew_when_its_config_is_known_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = RunRecord("run-1", "en-ru", started=1.0)
-    pair, none = ("en", "ru"), ()
     row = RunRow(
-        *("run-1", "en-ru", "main", pair, 1.0, "", "{}", "", frozenset(), "run-1"),
-        *(none, none, none, none),
-        record,
+        *("run-1", "en-ru", "main", ("en", "ru"), 1.0, "", "{}", "", frozenset(), "run-1"),
+        *({}, (), (), record),
     )
     made: list[str] = []
 

@@ -1,6 +1,7 @@
 """`report`: a page and a model card, of what is made."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli.report import gathered
 from translations_assets.project import this_project
 from translations_assets.records.cost import HOUR, Cost, amount, duration
+from translations_assets.records.manifest import Blob
 from translations_assets.report.page import SECTIONS
 from translations_assets.results.evaluations import PARAMETERS
 from translations_assets.results.known import read_text
@@ -75,6 +77,23 @@ def test_a_page_tells_everything_and_needs_nothing_else(
     assert re.search(r"worker class\s+duration\s+of GPU\s+of CPU\s+cpu", page.text)
     assert "training-collapse" in page.text
     assert "url(" not in (place.root / PAGE).read_text()
+
+
+def test_each_file_of_the_store_is_read_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By all parts of a report together: gates and tables read the same files."""
+    make("evaluate_exported", checks=True)
+    read: Counter[str] = Counter()
+    read_blob = LocalStore.read_blob
+
+    def counting(store: LocalStore, blob: Blob) -> bytes:
+        read[blob.digest] += 1
+        return read_blob(store, blob)
+
+    monkeypatch.setattr(LocalStore, "read_blob", counting)
+    this_project.cache_clear()
+    gathered(PARTITION, None)
+    assert len(read) > 10
+    assert read.total() == len(read)
 
 
 def test_what_is_made_in_part_is_told_as_such(command: Command, place: Place) -> None:

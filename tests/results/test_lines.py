@@ -55,6 +55,7 @@ def test_sources_are_told_with_what_was_imported() -> None:
     files = [{"url": "a", "bytes": 3}, {"url": "b", "bytes": 4}]
     told = {**lines(10, 7, empty=3), "licence": "CC0", "source": files}
     step = made("dataset-train-opus_Books_v1-en-eo-unmodified", "dataset_train")
-    (found,) = sources(statistics((step, told), (made("x", "x"), lines(1, 1))), "en-eo")
+    counted = statistics((step, told), (made("x", "x"), lines(1, 1)))
+    (found,) = sources({step.label: stats for step, stats in counted.items()}, "en-eo")
     assert (found.dataset, found.lines, found.revision) == ("train-opus_Books_v1", 7, "")
     assert (found.licence, found.urls, found.synthetic) == ("CC0", ["a", "b"], False)

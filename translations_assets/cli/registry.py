@@ -30,9 +30,10 @@ def build(
     The site is made again from the store, except for unchanged reports. Removed results disappear from it.
     """
     from translations_assets.registry.database import reports_in, write
-    from translations_assets.registry.read import ReadOnce, StoreReader
+    from translations_assets.registry.read import StoreReader
     from translations_assets.registry.reports import Reports
     from translations_assets.registry.site import write_site
+    from translations_assets.results.known import ReadOnce
 
     if output.exists() and not output.is_dir():  # Typer lets devices and pipes pass
         raise TranslationsError(f"{output} is not a folder. Give another one.")

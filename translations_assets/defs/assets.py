@@ -25,9 +25,9 @@ from translations_assets.defs.endings import ToldFailure
 from translations_assets.defs.engine_events import log_event
 from translations_assets.defs.executor import cancel_event
 from translations_assets.defs.metadata import lines_by_dataset, shown_samples, stage_metadata
-from translations_assets.defs.quality import Metadata
 from translations_assets.defs.recipes import recipe_tags
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
+from translations_assets.defs.tables import Metadata, as_metadata
 from translations_assets.graph.stage import Stage
 from translations_assets.graph.step import Step
 from translations_assets.instance.server import (
@@ -190,15 +190,13 @@ class AssetProgress:
     def _log(self, level: str, text: str, event: StepEvent, message: str = "") -> None:
         """A line of the run's log for people; what programs (`cli/console.py`) read of it is its metadata."""
         label = event.step.label
-        metadata: Metadata = {
-            STEP_EVENT: dg.MetadataValue.text(event.what.kind),
-            STEP_LABEL: dg.MetadataValue.text(label),
+        metadata = {
+            STEP_EVENT: event.what.kind,
+            STEP_LABEL: label,
+            STEP_MESSAGE: message,
+            STEP_LOG: dg.MetadataValue.url(log_path(*event.log)) if event.log else None,
         }
-        if message:
-            metadata[STEP_MESSAGE] = dg.MetadataValue.text(message)
-        if event.log:
-            metadata[STEP_LOG] = dg.MetadataValue.url(log_path(*event.log))
-        log_event(self._context, level, f"{label}: {text}", metadata)
+        log_event(self._context, level, f"{label}: {text}", as_metadata(metadata))
 
     def _observe(self, step: Step, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""
@@ -267,8 +265,8 @@ def _check_of_changed(context: dg.OpExecutionContext, found: Finding) -> dg.Outp
 
 
 def _spec(gate: Gate) -> dg.AssetCheckSpec:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.PreviewWarning)  # partitions of checks are one
+    # partitions of checks are a preview
+    with warnings.catch_warnings(action="ignore", category=dg.PreviewWarning):
         return dg.AssetCheckSpec(
             name=gate.identifier,
             asset=gate.stage,
@@ -305,16 +303,19 @@ def _check_result(found: Finding) -> dg.AssetCheckResult:
 
 def _check_metadata(found: Finding) -> Metadata:
     """The numbers that decided, the thresholds, and lines that show what is meant."""
-    metadata: Metadata = {
-        "state": dg.MetadataValue.text(found.state),
-        "level": dg.MetadataValue.text(found.level),
-    }
-    for name, threshold in found.thresholds.items():
-        metadata[f"checks.{found.gate.name}.{name}"] = dg.MetadataValue.float(float(threshold))
-    if found.overridden:
-        metadata["overridden for this run"] = dg.MetadataValue.json(dict(found.overridden))
-    if found.verdict:
-        for name, number in found.verdict.numbers.items():
-            metadata[name] = dg.MetadataValue.float(float(number))
-        metadata |= shown_samples(found.verdict.samples)
-    return metadata
+    numbers, samples = (found.verdict.numbers, found.verdict.samples) if found.verdict else ({}, ())
+    return as_metadata(
+        {
+            "state": found.state,
+            "level": found.level,
+            **{
+                f"checks.{found.gate.name}.{name}": float(threshold)
+                for name, threshold in found.thresholds.items()
+            },
+            "overridden for this run": (
+                dg.MetadataValue.json(dict(found.overridden)) if found.overridden else None
+            ),
+            **{name: float(number) for name, number in numbers.items()},
+            "samples": shown_samples(samples),
+        }
+    )

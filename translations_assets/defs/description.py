@@ -48,8 +48,7 @@ def code_of(stage: Stage) -> dict[str, Any]:
     """Return the locations of the stage's function and scripts, as metadata of the asset's definition."""
     code = stage.function.__code__
     scripts = {name: PROJECT.root.joinpath(*name.split(".")).with_suffix(".py") for name in scripts_of(stage)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)
+    with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):
         references: list[Any] = [
             dg.LocalFileCodeReference(
                 file_path=code.co_filename, line_number=code.co_firstlineno, label=f"stage {stage.name}"
@@ -67,8 +66,7 @@ def linked_to_repository(assets: Sequence[dg.AssetsDefinition]) -> Sequence[Any]
     address = web_address(PROJECT.root)
     if not any(host in address for host in ("github.com", "gitlab.com")):
         return assets
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", dg.BetaWarning)
+    with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):
         mapping = dg.AnchorBasedFilePathMapping(
             local_file_anchor=PROJECT.root, file_anchor_path_in_repository=""
         )

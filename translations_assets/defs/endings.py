@@ -20,7 +20,17 @@ from translations_assets.instance.server import log_path
 from translations_assets.runs.failed_assets import Cause, FailedAsset
 
 
-class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
+class _Told(DagsterUserCodeProcessError):
+    """An error of which Dagster keeps the text alone."""
+
+    def __init__(self, text: str, *args: object, **named: object) -> None:
+        words = SerializableErrorInfo(text, [], None)
+        super().__init__(  # type: ignore[no-untyped-call]  # Dagster's
+            text, *args, user_code_process_error_infos=[words], **named
+        )
+
+
+class ToldFailure(_Told, dg.Failure):
     """A failure explained in words; another attempt would fail as well.
 
     cause   what kind of failure it is, for notices; "" for any other
@@ -32,36 +42,22 @@ class ToldFailure(DagsterUserCodeProcessError, dg.Failure):
         self, text: str, cause: Cause = "", failed: Sequence[FailedStep] = (), gates: Sequence[str] = ()
     ) -> None:
         links = {f"log of {step.label}": log_path(*step.log) for step in failed if step.log}
-        super().__init__(  # type: ignore[no-untyped-call]  # Dagster's
-            text,
-            {
-                **{name: dg.MetadataValue.url(path) for name, path in links.items()},
-                **FailedAsset(text, cause, gates).metadata(),
-            },
-            allow_retries=False,
-            user_code_process_error_infos=[_in_words(text)],
-        )
+        metadata = {
+            **{name: dg.MetadataValue.url(path) for name, path in links.items()},
+            **FailedAsset(text, cause, gates).metadata(),
+        }
+        super().__init__(text, metadata, allow_retries=False)
 
 
-class ToldCancellation(DagsterUserCodeProcessError, dg.DagsterExecutionInterruptedError):
+class ToldCancellation(_Told, dg.DagsterExecutionInterruptedError):
     """Somebody ended the run; in words."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(  # type: ignore[no-untyped-call]
-            text, user_code_process_error_infos=[_in_words(text)]
-        )
 
-
-class ToldDelay(DagsterUserCodeProcessError):
+class ToldDelay(_Told):
     """Delay of a run-status sensor's work, in words: the next tick is for the same run again.
 
     Dagster moves such a sensor's cursor past other errors, but not past those of its own kind.
     """
-
-    def __init__(self, text: str) -> None:
-        super().__init__(  # type: ignore[no-untyped-call]
-            text, user_code_process_error_infos=[_in_words(text)]
-        )
 
 
 def failure_of(error: Exception) -> ToldFailure:
@@ -71,7 +67,3 @@ def failure_of(error: Exception) -> ToldFailure:
         cause: Cause = "lost results" if is_lost else "budget" if error.unpaid else "steps"
         return ToldFailure("\n\n".join(step.text for step in error.failures), cause, error.failures)
     return ToldFailure(str(error), "training config" if isinstance(error, ConfigError) else "")
-
-
-def _in_words(text: str) -> SerializableErrorInfo:
-    return SerializableErrorInfo(text, [], None)

@@ -14,9 +14,8 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import state_folder
 from translations_assets.configs.training_configs import ReadConfig
 from translations_assets.defs.engine_events import log_event
-from translations_assets.defs.quality import Metadata
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
-from translations_assets.defs.tables import table
+from translations_assets.defs.tables import Metadata, as_metadata
 from translations_assets.instance.server import REPORT, STAGE, WANDB, report_path
 from translations_assets.records.run import RunOptions
 from translations_assets.report.facts import Report, gather
@@ -63,16 +62,16 @@ def report(context: dg.AssetExecutionContext) -> Results:
             raise TranslationsError(f"The store has no results of {read.partition} to report.")
         made, is_new = keep(found, read.text)
     context.log.info("The report is made." if is_new else "The newest report shows the same: it stays.")
-    told = "; ".join(f"**{value}** {name}" for name, value, _ in tiles(found))
-    metadata: Metadata = {
-        "summary": dg.MetadataValue.md(told),
+    values = {
+        "summary": ["; ".join(f"**{value}** {name}" for name, value, _ in tiles(found))],
         "report": dg.MetadataValue.url(report_path(made.key, made.generation)),
         **_numbers(found),
-        **_models(found),
-        "size": dg.MetadataValue.int(made.outputs[PAGE].size),
-        "missing_results": dg.MetadataValue.int(len(found.lacking)),
+        "currency": found.prices.currency if found.prices else None,
+        "cost, by model": _models(found),
+        "size": made.outputs[PAGE].size,
+        "missing_results": len(found.lacking),
     }
-    yield from _told(context, metadata, made.key)
+    yield from _told(context, as_metadata(values), made.key)
 
 
 @_asset(WANDB, "wandb", [*TRAININGS, *EVALUATIONS])
@@ -92,13 +91,12 @@ def wandb_publication(context: dg.AssetExecutionContext) -> Results:
     if published is None:
         context.log.info("Nothing is sent: WANDB_MODE=disabled.")
         return
-    pages = [f"* [{name}]({page})" for name, page in published.pages.items()]
-    metadata: Metadata = {
-        **({"pages": dg.MetadataValue.md("\n".join(pages))} if pages else {}),
-        "runs_sent": dg.MetadataValue.int(len(published.sent)),
-        "runs_known": dg.MetadataValue.int(len(published.known)),
+    values = {
+        "pages": [f"* [{name}]({page})" for name, page in published.pages.items()],
+        "runs_sent": len(published.sent),
+        "runs_known": len(published.known),
     }
-    yield from _told(context, metadata, published.digest)
+    yield from _told(context, as_metadata(values), published.digest)
 
 
 def _publish(context: dg.AssetExecutionContext, read: ReadConfig) -> "Published | None":
@@ -123,30 +121,28 @@ def _gathered(context: dg.AssetExecutionContext, read: ReadConfig) -> Report:
     return gather(session, history, prices, PROJECT.cluster)
 
 
-def _numbers(found: Report) -> dict[str, dg.MetadataValue[Any]]:
+def _numbers(found: Report) -> dict[str, float]:
     """Scores, size and speed of the model that users get, and what it took with all that it was made from
     (`model_hours`, `model_money`, …); gates by state, hours of all results: under names that stay.
     """
     shown = found.shown_scores
-    scores = {name: score.score for name, score in shown.by_metric.items()} if shown else {}
     model = found.cost(found.origins(found.shown_model)).values
     numbers = {
-        **scores,
-        **(shown.speed.to_dict() if shown and shown.speed else {}),
+        **(shown.numbers if shown else {}),
         **{f"model_{name}": value for name, value in model.items() if value},
         **hours(found.classes),
         **money(found.classes),
     }
     states = [gate.state for gate in found.gates]
     return {
-        **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
-        **{f"gates_{state}": dg.MetadataValue.int(states.count(state)) for state in ("passed", "failed")},
+        **{name: float(value) for name, value in numbers.items()},
+        **{f"gates_{state}": states.count(state) for state in ("passed", "failed")},
     }
 
 
-def _models(found: Report) -> Metadata:
+def _models(found: Report) -> list[dict[str, Any]]:
     """The cost of each model, alone and with all that it was made from."""
-    rows = [
+    return [
         {
             "model": model,
             **found.cost(steps).values,
@@ -154,8 +150,6 @@ def _models(found: Report) -> Metadata:
         }
         for model, steps in found.models.items()
     ]
-    currency = {"currency": dg.MetadataValue.text(found.prices.currency)} if found.prices else {}
-    return {**currency, **({"cost, by model": table(rows)} if rows else {})}
 
 
 def _told(context: dg.AssetExecutionContext, metadata: Metadata, version: str) -> Results:

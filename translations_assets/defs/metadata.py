@@ -5,20 +5,20 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import dagster as dg
 
 from translations_assets.config.errors import Problem
 from translations_assets.defs.quality import (
-    Metadata,
+    Rows,
     evaluation_numbers,
     evaluation_tables,
     summary,
     training_numbers,
-    training_tables,
+    validations,
 )
-from translations_assets.defs.tables import table
+from translations_assets.defs.tables import Metadata, as_metadata
 from translations_assets.graph.step import Step
 from translations_assets.instance.server import log_path
 from translations_assets.records.cost import Cost, duration
@@ -41,6 +41,7 @@ BAR = 40  # characters of the longest
 NOTES_TAG = "translations/notes"  # how many there are, among the tags by which the UI lists runs
 
 Counted: TypeAlias = "Sequence[tuple[str, Statistics]]"  # step label, what it counted
+Values: TypeAlias = "dict[str, object]"
 Counts = Mapping[str, int]  # stage → lines that are left after it
 
 
@@ -52,42 +53,43 @@ def stage_metadata(
     Numbers have the same names whatever the stage, the partition and the labels of its steps are, so that
     Dagster plots them over runs and partitions. Durations are seconds, sizes bytes, memory MB.
     """
+    cached = sum(result.cached for result in results)
+    found = {"steps_run": len(results) - cached, "steps_cached": cached}
     if not results:
-        note = dg.MetadataValue.text("This training config needs no steps here.")
-        return {**_found(results), "note": note}
+        return as_metadata({**found, "note": "This training config needs no steps here."})
     statistics, metrics = _read(results, store, read_statistics), _read(results, store, read_metrics)
     trained = [(label, value) for label, value in metrics if isinstance(value, Training)]
     evaluated = [(label, value) for label, value in metrics if isinstance(value, Scores)]
     evaluated += _read(results, store, read_scores)
     samples = chain.from_iterable(value.samples for _, value in statistics)
-    told = {"warnings": dg.MetadataValue.md("\n".join(f"* {warning}" for warning in warnings))}
-    return {
-        **summary(trained, evaluated, _in_short(results, statistics)),
-        **(told if warnings else {}),
-        **evaluation_numbers(evaluated),
-        **training_numbers(trained),
-        **_lines(statistics),
-        **_usage(results),
-        **_cost(results, prices),
-        **_found(results),
-        **evaluation_tables(evaluated),
-        **training_tables(trained),
-        **_dropped(statistics),
-        **shown_samples(map(" ||| ".join, samples)),
-        **_images(results, store),
-        **_sources(statistics),
-        **_reasons(results),
-        "logs": _logs(results),
-        "steps": _steps(results),
-    }
-
-
-def _found(results: Sequence[StepResult]) -> Metadata:
-    cached = sum(result.cached for result in results)
-    return {
-        "steps_run": dg.MetadataValue.int(len(results) - cached),
-        "steps_cached": dg.MetadataValue.int(cached),
-    }
+    return as_metadata(
+        {
+            **summary(trained, evaluated, _in_short(results, statistics)),
+            "warnings": [f"* {warning}" for warning in warnings],
+            **evaluation_numbers(evaluated),
+            **training_numbers(trained),
+            **_lines(statistics),
+            "size": sum(blob.size for result in results for blob in result.manifest.outputs.values()),
+            **machine_use([result.manifest.usage for result in results]),
+            **_cost(results, prices),
+            **found,
+            **evaluation_tables(evaluated),
+            "validations": validations(trained),
+            "dropped, by reason": [
+                {"reason": reason, "lines": number} for reason, number in _dropped(statistics).most_common()
+            ],
+            "samples": shown_samples(map(" ||| ".join, samples)),
+            **_images(results, store),
+            "sources": _sources(statistics),
+            "reasons": [
+                {"step": result.step.label, "why it ran": result.reason}
+                for result in results
+                if not result.cached
+            ],
+            "logs": [*_logs(results)],
+            "steps": _steps(results),
+        }
+    )
 
 
 def _in_short(results: Sequence[StepResult], statistics: Counted) -> str:
@@ -100,24 +102,7 @@ def _in_short(results: Sequence[StepResult], statistics: Counted) -> str:
     return "; ".join([lines, steps] if counts else [steps])
 
 
-def _reasons(results: Sequence[StepResult]) -> Metadata:
-    """The reasons for which steps ran, as `translations explain` gives them."""
-    rows = [
-        {"step": result.step.label, "why it ran": result.reason} for result in results if not result.cached
-    ]
-    return {"reasons": table(rows)} if rows else {}
-
-
-def _usage(results: Sequence[StepResult]) -> Metadata:
-    sizes = sum(blob.size for result in results for blob in result.manifest.outputs.values())
-    used = machine_use([result.manifest.usage for result in results])
-    return {
-        "size": dg.MetadataValue.int(sizes),
-        **{name: dg.MetadataValue.float(value) for name, value in used.items()},
-    }
-
-
-def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
+def _cost(results: Sequence[StepResult], prices: Prices | None) -> Values:
     """GPU hours, money and energy of the results, whoever made them, and those that this run has spent on
     them (`gpu_hours_spent`). The former where there were GPUs, the others where there are prices.
     """
@@ -126,9 +111,9 @@ def _cost(results: Sequence[StepResult], prices: Prices | None) -> Metadata:
     now = sum((spent for cached, spent in found if not cached), Cost()).values
     names = [*(["gpu_hours"] if whole["gpu_hours"] else []), *(["money", "kwh"] if prices else [])]
     return {
-        **{name: dg.MetadataValue.float(float(whole[name])) for name in names},
-        **{f"{name}_spent": dg.MetadataValue.float(float(now[name])) for name in names},
-        **({"currency": dg.MetadataValue.text(prices.currency)} if prices else {}),
+        **{name: float(whole[name]) for name in names},
+        **{f"{name}_spent": float(now[name]) for name in names},
+        "currency": prices.currency if prices else None,
     }
 
 
@@ -139,23 +124,18 @@ def _read(results: Sequence[StepResult], store: Store, read: Reader[Value]) -> l
     return [(label, value) for label, value in zip(labels, found, strict=True) if value is not None]
 
 
-def _lines(statistics: Counted) -> Metadata:
+def _lines(statistics: Counted) -> Values:
     counts = [value.lines for _, value in statistics if value.lines]
     if not counts:
         return {}
     return {
-        "lines_in": dg.MetadataValue.int(sum(lines.read for lines in counts)),
-        "dagster/row_count": dg.MetadataValue.int(sum(lines.kept for lines in counts)),
-        "lines_dropped": dg.MetadataValue.int(_reasons_of(statistics).total()),
+        "lines_in": sum(lines.read for lines in counts),
+        "dagster/row_count": sum(lines.kept for lines in counts),
+        "lines_dropped": _dropped(statistics).total(),
     }
 
 
-def _dropped(statistics: Counted) -> Metadata:
-    rows = [{"reason": reason, "lines": number} for reason, number in _reasons_of(statistics).most_common()]
-    return {"dropped, by reason": table(rows)} if rows else {}
-
-
-def _reasons_of(statistics: Counted) -> Counter[str]:
+def _dropped(statistics: Counted) -> Counter[str]:
     """Count the dropped lines by reason."""
     dropped: Counter[str] = Counter()
     for _, value in statistics:
@@ -163,9 +143,9 @@ def _reasons_of(statistics: Counted) -> Counter[str]:
     return dropped
 
 
-def _sources(statistics: Counted) -> Metadata:
+def _sources(statistics: Counted) -> Rows:
     """The origins of datasets: revision, licence as the provider states it, and downloaded files."""
-    rows = [
+    return [
         {
             "step": label,
             "source": ", ".join(file.url for file in value.source[:MAX_SOURCES]),
@@ -176,16 +156,14 @@ def _sources(statistics: Counted) -> Metadata:
         for label, value in statistics
         if value.source
     ]
-    return {"sources": table(rows)} if rows else {}
 
 
-def shown_samples(samples: Iterable[str]) -> Metadata:
-    """The first of some lines, as an indented block; nothing when there are none."""
-    lines = [f"    {sample}" for sample in islice(samples, MAX_SAMPLES)]
-    return {"samples": dg.MetadataValue.md("\n".join(lines))} if lines else {}
+def shown_samples(samples: Iterable[str]) -> list[str]:
+    """The first of some lines, as an indented block."""
+    return [f"    {sample}" for sample in islice(samples, MAX_SAMPLES)]
 
 
-def _images(results: Sequence[StepResult], store: Store) -> Metadata:
+def _images(results: Sequence[StepResult], store: Store) -> Values:
     images = [
         (f"{result.step.label} {name}", blob)
         for result in results
@@ -193,34 +171,30 @@ def _images(results: Sequence[StepResult], store: Store) -> Metadata:
         if name.endswith(".png")
     ]
     return {
-        name: dg.MetadataValue.md(
-            f"![{name}](data:image/png;base64,{base64.b64encode(store.read_blob(blob)).decode()})"
-        )
+        name: [f"![{name}](data:image/png;base64,{base64.b64encode(store.read_blob(blob)).decode()})"]
         for name, blob in images[:MAX_IMAGES]
     }
 
 
-def _logs(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
+def _logs(results: Sequence[StepResult]) -> Iterator[str]:
     """Links to the pages of the steps' logs, which a table cannot hold."""
-    found = [(result.step.label, result.manifest) for result in results]
-    links = [f"* [{label}]({log_path(made.key, made.generation, made.attempt)})" for label, made in found]
-    return dg.MetadataValue.md("\n".join(links))
+    for result in results:
+        made = result.manifest
+        yield f"* [{result.step.label}]({log_path(made.key, made.generation, made.attempt)})"
 
 
-def _steps(results: Sequence[StepResult]) -> dg.MetadataValue[Any]:
-    return table(
-        [
-            {
-                "step": result.step.label,
-                "state": "cached" if result.cached else "run",
-                "seconds": round(result.manifest.usage.seconds, 2),
-                "attempt": result.manifest.attempt,
-                "host": result.manifest.host,
-                "key": result.manifest.key[:KEY_DIGITS],
-            }
-            for result in results
-        ]
-    )
+def _steps(results: Sequence[StepResult]) -> Rows:
+    return [
+        {
+            "step": result.step.label,
+            "state": "cached" if result.cached else "run",
+            "seconds": round(result.manifest.usage.seconds, 2),
+            "attempt": result.manifest.attempt,
+            "host": result.manifest.host,
+            "key": result.manifest.key[:KEY_DIGITS],
+        }
+        for result in results
+    ]
 
 
 def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Store) -> Metadata:
@@ -229,13 +203,12 @@ def lines_by_dataset(session: Session, results: Sequence[StepResult], store: Sto
     A stage between whose result this run does not know is known by what the next one read.
     """
     rows = {name: counts for result in results for name, counts in _merged(session, result, store)}
-    if not rows:
-        return {}
-    stages = list(dict.fromkeys(chain.from_iterable(rows.values())))
-    return {
-        "lines by dataset": table([{"dataset": name, **counts} for name, counts in rows.items()]),
-        "lines by dataset, drawn": dg.MetadataValue.md("\n".join(_drawn(rows, stages))),
-    }
+    return as_metadata(
+        {
+            "lines by dataset": [{"dataset": name, **counts} for name, counts in rows.items()],
+            "lines by dataset, drawn": [*_drawn(rows)],
+        }
+    )
 
 
 def _merged(session: Session, result: StepResult, store: Store) -> Iterator[tuple[str, Counts]]:
@@ -251,9 +224,10 @@ def _counted(session: Session, step: Step, store: Store) -> LineCounts | None:
     return stats.lines if stats else None
 
 
-def _drawn(rows: Mapping[str, Counts], stages: Sequence[str]) -> Iterator[str]:
+def _drawn(rows: Mapping[str, Counts]) -> Iterator[str]:
     """A bar for each dataset and stage, as an indented block of Markdown."""
-    longest = max(1, *(count for counts in rows.values() for count in counts.values()))
+    stages = list(dict.fromkeys(chain.from_iterable(rows.values())))
+    longest = max((1, *chain.from_iterable(counts.values() for counts in rows.values())))
     for name, counts in rows.items():
         yield f"    {name}"
         for stage in stages:

@@ -1,19 +1,16 @@
 """Quality of a stage's models, as metadata: summary, curves, numbers under stable names, tables."""
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias
 
-import dagster as dg
-
-from translations_assets.defs.tables import table
 from translations_assets.report.curves import charts
 from translations_assets.report.plots import as_image
 from translations_assets.results.scores import METRICS, Scores
 from translations_assets.results.training import Training
 
-Metadata: TypeAlias = "dict[str, dg.MetadataValue[Any]]"
+Rows: TypeAlias = "list[dict[str, Any]]"  # of a table
 Trained: TypeAlias = "Sequence[tuple[str, Training]]"  # step label, its training
 Evaluated: TypeAlias = "Sequence[tuple[str, Scores]]"  # step label, its scores
 
@@ -21,17 +18,17 @@ MAX_VALIDATIONS = 20  # newest rows
 MAX_SAMPLES = 3  # of each evaluation
 
 
-def summary(trained: Trained, evaluated: Evaluated, in_short: str) -> Metadata:
+def summary(trained: Trained, evaluated: Evaluated, in_short: str) -> dict[str, list[str]]:
     """Make the summary, as Markdown: scores, a line on what was made; and, apart, the curves.
 
     They stand apart because Dagster hides Markdown of more than 1,000 characters behind a click.
     """
     lines = [*_best(trained), *_scored(evaluated), in_short]
-    curves = list(_drawn(trained))
-    return {
-        "summary": dg.MetadataValue.md("\n\n".join(lines)),
-        **({"curves": dg.MetadataValue.md("\n\n".join(curves))} if curves else {}),
-    }
+    return {"summary": _paragraphs(lines), "curves": _paragraphs([*_drawn(trained)])}
+
+
+def _paragraphs(texts: Sequence[str]) -> list[str]:
+    return ["\n\n".join(texts)] if texts else []
 
 
 def _best(trained: Trained) -> Iterator[str]:
@@ -68,53 +65,51 @@ def _drawn(trained: Trained) -> Iterator[str]:
                 yield f"![{title}](data:image/svg+xml;base64,{encoded})"
 
 
-def evaluation_numbers(evaluated: Evaluated) -> Metadata:
+def evaluation_numbers(evaluated: Evaluated) -> dict[str, float]:
     """Scores, and what was timed: of the stage's first test set, the mean of its models."""
     first = next((scores.dataset for _, scores in evaluated), "")
-    found: dict[str, list[float]] = {}
-    for _, scores in evaluated:
-        if scores.dataset == first:
-            numbers = {name: score.score for name, score in scores.by_metric.items()}
-            speed = scores.speed.to_dict() if scores.speed else {}
-            for name, value in {**numbers, **speed}.items():
-                found.setdefault(name, []).append(float(value))
-    return {name: dg.MetadataValue.float(fmean(values)) for name, values in found.items()}
+    return _means(scores.numbers for _, scores in evaluated if scores.dataset == first)
 
 
-def training_numbers(trained: Trained) -> Metadata:
+def training_numbers(trained: Trained) -> dict[str, float]:
     """The best scores on the dev set and the updates, the mean of the stage's trainings."""
+    return _means(
+        {**{name: best.score for name, best in training.best.items()}, "updates": training.updates}
+        for _, training in trained
+    )
+
+
+def _means(measured: Iterable[Mapping[str, float]]) -> dict[str, float]:
     found: dict[str, list[float]] = {}
-    for _, training in trained:
-        for name, best in training.best.items():
-            found.setdefault(name, []).append(float(best.score))
-        found.setdefault("updates", []).append(float(training.updates))
-    return {name: dg.MetadataValue.float(fmean(values)) for name, values in found.items()}
+    for numbers in measured:
+        for name, value in numbers.items():
+            found.setdefault(name, []).append(value)
+    return {name: fmean(values) for name, values in found.items()}
 
 
-def evaluation_tables(evaluated: Evaluated) -> Metadata:
+def evaluation_tables(evaluated: Evaluated) -> dict[str, Rows]:
     """Every score with its interval, the signatures of the metrics, and a few translations."""
-    rows = [
-        {"step": label, **{METRICS[name]: str(score) for name, score in scores.by_metric.items()}}
-        for label, scores in evaluated
-    ]
     signatures = {
         METRICS[name]: score.signature for _, scores in evaluated for name, score in scores.by_metric.items()
     }
-    samples = [
-        {"step": label, **sample.to_dict()}
-        for label, scores in evaluated
-        for sample in scores.samples[:MAX_SAMPLES]
-    ]
-    signed = [{"metric": name, "signature": signature} for name, signature in signatures.items()]
-    tables: dict[str, list[dict[str, Any]]] = {"scores": rows, "signatures": signed, "translations": samples}
-    return {name: table(rows) for name, rows in tables.items() if rows}
+    return {
+        "scores": [
+            {"step": label, **{METRICS[name]: str(score) for name, score in scores.by_metric.items()}}
+            for label, scores in evaluated
+        ],
+        "signatures": [{"metric": name, "signature": signature} for name, signature in signatures.items()],
+        "translations": [
+            {"step": label, **sample.to_dict()}
+            for label, scores in evaluated
+            for sample in scores.samples[:MAX_SAMPLES]
+        ],
+    }
 
 
-def training_tables(trained: Trained) -> Metadata:
+def validations(trained: Trained) -> Rows:
     """The newest validations; the curves have all of them."""
-    rows = [
+    return [
         {"step": label, "update": point.update, **point.numbers}
         for label, training in trained
         for point in [point for point in training.curve if point.kind == "valid"][-MAX_VALIDATIONS:]
     ]
-    return {"validations": table(rows)} if rows else {}

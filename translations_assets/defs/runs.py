@@ -173,20 +173,19 @@ def run_here(
 
 def _origin(job: str) -> Any:
     """A job as a web server with the project's workspace.yaml names it, in the form of Dagster's database."""
-    target = {"__class__": "LoadableTargetOrigin", "module_name": settings.DEFINITIONS}
-    location = {
-        "__class__": "ManagedGrpcPythonEnvRepositoryLocationOrigin",
-        "location_name": LOCATION,
-        "loadable_target_origin": target,
-    }
-    repository = {
-        "__class__": "ExternalRepositoryOrigin",
-        "repository_name": "__repository__",  # Dagster's name of one that has none
-        "repository_location_origin": location,
-    }
-    origin = {
-        "__class__": "ExternalPipelineOrigin",
-        "pipeline_name": job,
-        "external_repository_origin": repository,
-    }
+    location = _stored(
+        "ManagedGrpcPythonEnvRepositoryLocationOrigin",
+        location_name=LOCATION,
+        loadable_target_origin=_stored("LoadableTargetOrigin", module_name=settings.DEFINITIONS),
+    )
+    repository = _stored(
+        "ExternalRepositoryOrigin",
+        repository_name="__repository__",  # Dagster's name of one that has none
+        repository_location_origin=location,
+    )
+    origin = _stored("ExternalPipelineOrigin", pipeline_name=job, external_repository_origin=repository)
     return dg.deserialize_value(json.dumps(origin))
+
+
+def _stored(name: str, **fields: object) -> dict[str, object]:
+    return {"__class__": name, **fields}

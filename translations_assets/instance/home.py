@@ -25,7 +25,6 @@ from translations_assets.common.whole_file import write_whole
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
-    from sqlalchemy.exc import OperationalError
 
 _logger = logging.getLogger(__name__)
 
@@ -95,44 +94,39 @@ def _create_databases(folder: Path) -> list[str]:
 
     Returns their files relative to `folder`: none for a server's database (`storage: postgres`).
     """
-    from dagster import DagsterInstance
-    from sqlalchemy.exc import OperationalError
-
-    try:
-        with DagsterInstance.from_config(str(folder)) as instance:
-            instance.get_runs_count()
-            instance.all_asset_keys()
-            instance.all_instigator_state()
-    except OperationalError as error:
-        raise _unusable(folder, error) from error
+    with _opened(folder) as instance:
+        instance.get_runs_count()
+        instance.all_asset_keys()
+        instance.all_instigator_state()
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.db") if _is_shared(path))
 
 
 @contextmanager
 def open_instance() -> Iterator[DagsterInstance]:
     """The instance in Dagster's home. Raises TranslationsError when its databases cannot be used."""
+    prepare(home())
+    with _opened(home()) as instance:
+        yield instance
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[DagsterInstance]:
     from dagster import DagsterInstance
     from sqlalchemy.exc import OperationalError
 
-    prepare(home())
     try:
-        with DagsterInstance.from_config(str(home())) as instance:
+        with DagsterInstance.from_config(str(folder)) as instance:
             yield instance
-    except OperationalError as error:
-        raise _unusable(home(), error) from error
+    except OperationalError as error:  # a full disk, above all
+        raise TranslationsError(
+            f"Dagster's databases in {folder} cannot be used: {error.orig}. "
+            "Make room on that disk, or set DAGSTER_HOME to another folder."
+        ) from error
 
 
 def has_instance() -> bool:
     """True if there is an instance, so that none is made, and Dagster is not imported in vain."""
     return (home() / "dagster.yaml").exists()
-
-
-def _unusable(folder: Path, error: OperationalError) -> TranslationsError:
-    """Make the error for a database of Dagster that cannot be read or written (a full disk, above all)."""
-    return TranslationsError(
-        f"Dagster's databases in {folder} cannot be used: {error.orig}. "
-        "Make room on that disk, or set DAGSTER_HOME to another folder."
-    )
 
 
 def _is_shared(database: Path) -> bool:

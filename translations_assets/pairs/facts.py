@@ -219,18 +219,16 @@ class _PairReader:
             spent=sum(self._spent(record, manifests), Cost()).values,
             recipes={label: _recipe(one.provenance.parts) for label, one in manifests.items()},
         )
-        scores = self._rows.row(record, manifests).scores
-        model = shown_model(dict.fromkeys(score.model for score in scores))
+        evaluations = self._rows.row(record, manifests).evaluations
+        model = shown_model(evaluations)
         if not model:
             return made
-        dataset = next(score.dataset for score in scores if score.model == model)
-        by_model = {
-            name: {one.metric: one.score for one in scores if (one.model, one.dataset) == (name, dataset)}
-            for name in (model, RELEASED)
-        }
-        return replace(
-            made, model=model, dataset=dataset, scores=by_model[model], released=by_model[RELEASED]
+        dataset = next(iter(evaluations[model]))
+        own, released = (
+            {metric: float(one.score) for metric, one in scores.by_metric.items()} if scores else {}
+            for scores in (evaluations.get(name, {}).get(dataset) for name in (model, RELEASED))
         )
+        return replace(made, model=model, dataset=dataset, scores=own, released=released)
 
     def _spent(self, record: RunRecord, manifests: Mapping[str, Manifest]) -> Iterator[Cost]:
         workers = {label: worker for labels in record.steps.values() for label, worker in labels.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from translations_assets.common.errors import StoreError
 from translations_assets.records.inside import inside
@@ -31,26 +31,14 @@ class Copy(NamedTuple):
     state: State
 
 
-class Destination(Protocol):
-    """Files by name. Every method raises StoreError for what people must mend."""
-
-    url: str
-
-    def state(self, name: str, source: Path) -> State:
-        """Compare a name's contents with a file: nothing, the same, or others."""
-
-    def put(self, name: str, source: Path) -> None:
-        """Make a file with the contents of one of this machine, at once in place of an earlier one."""
-
-
 class FolderDestination:
-    """The files below a folder of this machine."""
+    """The files below a folder of this machine; methods raise StoreError for what people must mend."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.url = root, root.absolute().as_uri()
 
     def state(self, name: str, source: Path) -> State:
-        """Compare a name's contents with a file."""
+        """Compare a name's contents with a file: nothing, the same, or others."""
         target = self._target(name)
         try:
             found = digest_file(target)
@@ -61,7 +49,7 @@ class FolderDestination:
         return "same" if found == digest_file(source) else "different"
 
     def put(self, name: str, source: Path) -> None:
-        """Make a file, durably."""
+        """Make a file of one of this machine, durably, at once in place of an earlier one."""
         target = self._target(name)
         new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
         try:
@@ -87,7 +75,7 @@ class FolderDestination:
 
 
 class BucketDestination:
-    """The objects of a bucket."""
+    """The objects of a bucket, with the same methods."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects, self.url = objects, objects.url
@@ -114,6 +102,9 @@ class BucketDestination:
             is_made = self._objects.replace(name, source.read_bytes(), found.generation) is not None
         if not is_made and self.state(name, source) != "same":
             raise StoreError(f"Somebody else writes {self.url}/{name} at this moment. Publish again.")
+
+
+Destination: TypeAlias = FolderDestination | BucketDestination
 
 
 def open_destination(url: str) -> Destination:

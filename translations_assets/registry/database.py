@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import astuple
 from pathlib import Path
 
-from translations_assets.registry.read import Data, RunRow, ScoreRow, SpeedRow, UrlRow
+from translations_assets.registry.read import RunRow
 
 SCHEMA = """
 create table runs (
@@ -32,16 +31,26 @@ def write(path: Path, rows: Iterable[RunRow], reports: Mapping[str, str]) -> Non
     with closing(sqlite3.connect(path)) as database, database:
         database.executescript(SCHEMA)
         for row in rows:
-            pair = "-".join(row.pair)
-            run = (row.run, pair, row.partition, row.space, row.started, row.overrides, row.config)
-            database.execute(
-                "insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*run, row.model, row.made_by)
-            )
-            _add(database, "scores", row.run, row.scores)
-            _add(database, "speeds", row.run, row.speeds)
-            _add(database, "data", row.run, row.data)
-            _add(database, "publications", row.run, row.published)
+            for table, values in _rows(row):
+                marks = ", ".join("?" * (1 + len(values)))
+                database.execute(f"insert into {table} values ({marks})", (row.run, *values))
         database.executemany("insert into reports values (?, ?)", reports.items())
+
+
+def _rows(row: RunRow) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield the name of a table and the values of a row of it, without the run."""
+    run = ("-".join(row.pair), row.partition, row.space, row.started, row.overrides, row.config)
+    yield "runs", (*run, row.model, row.made_by)
+    for model, tests in row.evaluations.items():
+        for dataset, scores in tests.items():
+            for metric, found in scores.by_metric.items():
+                yield "scores", (model, dataset, metric, found.score, found.ci)
+    for model, speed in row.speeds.items():
+        yield "speeds", (model, speed.model_bytes, speed.words_per_second, speed.memory_megabytes)
+    for source in row.sources:
+        yield "data", (source.dataset, source.lines, source.licence, source.revision)
+    for place in row.published:
+        yield "publications", (place.url, place.time)
 
 
 def reports_in(path: Path) -> dict[str, str]:
@@ -53,15 +62,3 @@ def reports_in(path: Path) -> dict[str, str]:
             return dict(database.execute("select run, made_of from reports").fetchall())
         except sqlite3.DatabaseError:  # of an earlier version, or damaged: everything is made anew
             return {}
-
-
-def _add(
-    database: sqlite3.Connection,
-    table: str,
-    run: str,
-    values: Iterable[ScoreRow | SpeedRow | Data | UrlRow],
-) -> None:
-    for value in values:
-        columns = (run, *astuple(value))
-        marks = ", ".join("?" * len(columns))
-        database.execute(f"insert into {table} values ({marks})", columns)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -16,44 +16,19 @@ from translations_assets.config.schema import config_digest
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import KEPT_STAGES
 from translations_assets.records.run import RunOptions, RunRecord
-from translations_assets.results.evaluations import PARAMETERS, evaluates, name_of_model, shown_model
+from translations_assets.results.evaluations import (
+    PARAMETERS,
+    Evaluations,
+    evaluates,
+    name_of_model,
+    shown_model,
+)
 from translations_assets.results.files import Reader, Value, read_metrics, read_statistics
-from translations_assets.results.lines import name_of_dataset
-from translations_assets.results.scores import Scores
+from translations_assets.results.lines import Source, sources
+from translations_assets.results.scores import Scores, Speed
 from translations_assets.running.protocols import Reading
 
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # that of libyaml, where PyYAML has it
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """A model's score on a test set, and half its confidence interval."""
-
-    model: str
-    dataset: str
-    metric: str
-    score: float
-    interval: float | None
-
-
-@dataclass(frozen=True)
-class SpeedRow:
-    """Needs of a model that was timed: bytes, words a second on one thread, MB of memory."""
-
-    model: str
-    size: int
-    words_per_second: float
-    memory: float
-
-
-@dataclass(frozen=True)
-class Data:
-    """A dataset that a run used: what it is for and its name, lines, licence, revision."""
-
-    dataset: str
-    lines: int
-    licence: str
-    revision: str
 
 
 @dataclass(frozen=True)
@@ -73,6 +48,7 @@ class RunRow:
     model      the model that users get of it, or its last one
     contents   digests of that model's parameters; empty where they are not known
     made_by    the run that made them
+    evaluations  model → test set → scores; test sets in the order of the training config
     """
 
     run: str
@@ -85,30 +61,30 @@ class RunRow:
     model: str
     contents: frozenset[str]
     made_by: str
-    scores: tuple[ScoreRow, ...]
-    speeds: tuple[SpeedRow, ...]
-    data: tuple[Data, ...]
+    evaluations: Evaluations
+    sources: Sequence[Source]
     published: tuple[UrlRow, ...]
     record: RunRecord
+
+    @property
+    def number_of_scores(self) -> int:
+        """The number of scores, of all models on all test sets."""
+        return sum(len(scores.by_metric) for tests in self.evaluations.values() for scores in tests.values())
+
+    @property
+    def speeds(self) -> dict[str, Speed]:
+        """Model → its speed on its first test set that has one."""
+        return {
+            model: speed
+            for model, tests in self.evaluations.items()
+            if (speed := next((scores.speed for scores in tests.values() if scores.speed), None))
+        }
 
     @cached_property
     def config_text(self) -> str:
         """The training config as people write it."""
         value = json.loads(self.config) if self.config else None
         return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False) if value else ""
-
-
-class ReadOnce:
-    """A store of which each run's record and each manifest is read once, by whoever asks."""
-
-    def __init__(self, store: Reading) -> None:
-        self._store = store
-        self.runs = cache(store.runs)
-        self.read_run = cache(store.read_run)
-        self.generation = cache(store.generation)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 class StoreReader:
@@ -132,12 +108,12 @@ class StoreReader:
         models: dict[object, list[RunRow]] = {}
         for run in self._store.runs():
             record = self._store.read_run(run)
-            if record and (row := self.row(record, self.manifests(record))).scores:
+            if record and (row := self.row(record, self.manifests(record))).evaluations:
                 models.setdefault(row.contents or row.run, []).append(row)
         finished = {model: [row for row in rows if not row.record.failed] for model, rows in models.items()}
         own = {row.run: model for model, rows in finished.items() for row in rows}
         found = [
-            max(rows, key=lambda row: (len(row.scores), row.run == row.made_by, -row.started))
+            max(rows, key=lambda row: (row.number_of_scores, row.run == row.made_by, -row.started))
             for model, rows in finished.items()
             if rows and own.get(rows[0].made_by, model) == model
         ]
@@ -173,8 +149,11 @@ class StoreReader:
         text = self._config(record, manifests)
         tests = _test_sets(text)
         evaluations.sort(key=lambda found: tests.get(found[1].dataset, len(tests)))
-        scores = tuple(_scores(evaluations))
-        model = shown_model(dict.fromkeys(score.model for score in scores)) or BACKWARDS
+        by_model: Evaluations = {}
+        for manifest, scores in evaluations:
+            by_model.setdefault(_model(manifest), {}).setdefault(scores.dataset, scores)
+        statistics = {made.label: self._read(made, read_statistics) for made in manifests}
+        model = shown_model(by_model) or BACKWARDS
         contents = frozenset(_evaluated(evaluations, model))
         makers = [made for made in manifests if contents.intersection(_parameters(made))]
         return RunRow(
@@ -188,9 +167,8 @@ class StoreReader:
             model=model,
             contents=contents,
             made_by=max(makers, key=lambda made: made.ended).provenance.run if makers else record.run,
-            scores=scores,
-            speeds=tuple(dict.fromkeys(_speeds(evaluations))),
-            data=tuple(self._data(manifests, record)),
+            evaluations=by_model,
+            sources=sources(statistics, "-".join(record.pair)),
             published=tuple(place for digest in contents for place in self._published.get(digest, ())),
             record=record,
         )
@@ -205,13 +183,6 @@ class StoreReader:
         texts = [self._text(config) for config in configs]
         own = (text for text in texts if text and config_digest(json.loads(text)) == record.config)
         return next(own, next(iter(texts), ""))
-
-    def _data(self, manifests: Iterable[Manifest], record: RunRecord) -> Iterator[Data]:
-        for manifest in manifests:
-            stats = self._read(manifest, read_statistics)
-            if stats and stats.licence is not None and stats.source is not None:
-                name = name_of_dataset(manifest.label, "-".join(record.pair))
-                yield Data(name, stats.lines.kept if stats.lines else 0, stats.licence, stats.revision)
 
     def _read(self, manifest: Manifest, read: Reader[Value]) -> Value | None:
         """A file of a result, by a reader of `results.files`; None where there is none, or it is damaged."""
@@ -235,22 +206,6 @@ def _test_sets(config: str) -> dict[str, int]:
     """The test sets of a training config, and their places in it: the first is what models are known by."""
     tests = json.loads(config).get("datasets", {}).get("test", ()) if config else ()
     return {test["dataset"] if isinstance(test, Mapping) else test: place for place, test in enumerate(tests)}
-
-
-def _scores(evaluations: Iterable[tuple[Manifest, Scores]]) -> Iterator[ScoreRow]:
-    for manifest, scores in evaluations:
-        for metric, found in scores.by_metric.items():
-            yield ScoreRow(_model(manifest), scores.dataset, metric, float(found.score), found.ci)
-
-
-def _speeds(evaluations: Iterable[tuple[Manifest, Scores]]) -> Iterator[SpeedRow]:
-    """Yield the measured speed on each model's first test set."""
-    seen: set[str] = set()
-    for manifest, scores in evaluations:
-        model, speed = _model(manifest), scores.speed
-        if speed and model not in seen:
-            seen.add(model)
-            yield SpeedRow(model, speed.model_bytes, speed.words_per_second, speed.memory_megabytes)
 
 
 def _evaluated(evaluations: Iterable[tuple[Manifest, object]], model: str) -> Iterator[str]:

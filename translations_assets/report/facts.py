@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
@@ -19,9 +20,10 @@ from translations_assets.results.evaluations import (
     model_sizes,
     read_evaluations,
     shown_model,
+    test_sets,
 )
 from translations_assets.results.files import METRICS, read_metrics, read_statistics
-from translations_assets.results.known import KnownResult, known_results, read_each
+from translations_assets.results.known import KnownResult, ReadOnce, known_results, read_each
 from translations_assets.results.lines import (
     DatasetLines,
     DroppedLines,
@@ -38,6 +40,7 @@ from translations_assets.why.history import History
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Kubernetes
+    from translations_assets.running.protocols import Store
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class Report:
     @property
     def test_sets(self) -> list[str]:
         """The names of the test sets."""
-        return list(dict.fromkeys(name for tests in self.evaluations.values() for name in tests))
+        return test_sets(self.evaluations)
 
     @property
     def shown_model(self) -> str:
@@ -154,8 +157,9 @@ class Report:
 def gather(
     session: Session, history: History, prices: Prices | None = None, kubernetes: Kubernetes | None = None
 ) -> Report:
-    """Gather the results of a session's partition. Runs nothing, and reads the store only."""
-    graph = session.graph
+    """Gather the results of a session's partition. Runs nothing, and reads each file of the store once."""
+    session, graph = copy(session), session.graph
+    session.store = cast("Store", ReadOnce(session.store))
     results = known_results(session, graph.steps)
     statistics = read_each(session, results, read_statistics)
     metrics = read_each(session, results, read_metrics)
@@ -167,7 +171,7 @@ def gather(
         lacking=[step.label for step in session.graph.steps if step.label not in results],
         datasets=lines_by_dataset(statistics),
         dropped=dropped_lines(statistics),
-        sources=sources(statistics, session.config.pair),
+        sources=sources({step.label: counted for step, counted in statistics.items()}, session.config.pair),
         trainings={step.label: found for step, found in metrics.items() if isinstance(found, Training)},
         evaluations=read_evaluations(session, results, metrics),
         before=dict(_before(session, results, metrics, history)),

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jinja2
 import yaml
-from markupsafe import Markup
 
 from translations_assets.config.model_names import RELEASED
 from translations_assets.records.cost import amount, duration
@@ -22,6 +17,7 @@ from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report
 from translations_assets.report.plots import line_chart
 from translations_assets.report.sentences import Sentence
+from translations_assets.report.templates import render
 from translations_assets.results.lines import DatasetLines
 from translations_assets.results.scores import METRICS, Scores, Speed
 
@@ -43,89 +39,40 @@ SECTIONS = {
 
 def as_html(report: Report, config: str) -> str:
     """The report as a page; `config` is the training config's text."""
-    source, target = report.languages
-    return (
-        environment(FOLDER)
-        .get_template("page.html.j2")
-        .render(
-            report=report,
-            config=config,
-            title=f"{source} → {target}: {report.session.partition}",
-            source_language=source,
-            target_language=target,
-            source_code=report.session.config.experiment.src,
-            target_code=report.session.config.experiment.trg,
-            overrides=_overrides(report),
-            style=Markup((FOLDER / "page.css").read_text(encoding="utf-8")),
-            sections=SECTIONS.items(),
-            tiles=list(tiles(report)),
-            metrics=_metrics(report),
-            needs=_needs(report),
-            charts=[
-                (label, training, [line_chart(*chart) for chart in charts(training.curve)])
-                for label, training in report.trainings.items()
-            ],
-            flows=list(_flows(report)),
-            texts=_texts(report),
-        )
-    )
+    return render(FOLDER / "page.html.j2", **_shown(report, config))
 
 
 def as_card(report: Report, config: str) -> str:
     """The report as a model card, with the metadata by which the Hugging Face hub knows a model."""
-    return (
-        environment(FOLDER)
-        .get_template("card.md.j2")
-        .render(
-            report=report,
-            config=config,
-            source_language=report.languages[0],
-            target_language=report.languages[1],
-            overrides=_overrides(report),
-            metadata=yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
-            metrics=_metrics(report),
-            needs=_needs(report),
-            exported=_exported(report),
-            examples=report.sentences[:: -(-len(report.sentences) // EXAMPLES) or 1],
-            tried=_best(report.sentences),
-        )
-    )
+    return render(FOLDER / "card.md.j2", **_shown(report, config))
 
 
-@cache
-def environment(folder: Path) -> jinja2.Environment:
-    """Makes pages of the templates in a folder; what they fill in is text, not HTML."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=lambda name: bool(name) and str(name).endswith(".html.j2"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "date": _date,
-        "duration": duration,
-        "one_digit": lambda number: f"{number:.1f}",
-        "amount": amount,
-        "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
-        "metric_name": lambda metric: METRICS.get(metric, metric),
-        "cell": _cell,
-        "python": lambda text: json.dumps(text, ensure_ascii=False),
-        "by_text": _by_text,
+def _shown(report: Report, config: str) -> dict[str, Any]:
+    """What the templates fill in; functions for what only one of them shows."""
+    source, target = report.languages
+    return {
+        "report": report,
+        "config": config,
+        "source_language": source,
+        "target_language": target,
+        "experiment": report.session.config.experiment,
+        "overrides": _overrides(report),
+        "metadata": yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
+        "sections": SECTIONS,
+        "tiles": tiles,
+        "metrics": _metrics(report),
+        "needs": _needs(report),
+        "charts": charts,
+        "line_chart": line_chart,
+        "flows": _flows,
+        "texts": _texts,
         "by_dataset": lambda sentences: groupby(sentences, lambda sentence: sentence.dataset),
-        "marked": lambda text, reference: list(_marked(text, reference)),
+        "by_text": _by_text,
+        "marked": _marked,
+        "exported": _exported(report),
+        "examples": report.sentences[:: -(-len(report.sentences) // EXAMPLES) or 1],
+        "tried": _best(report.sentences),
     }
-    return environment
-
-
-def _date(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(seconds))
-
-
-def _cell(text: str) -> str:
-    """Text that stays in its cell of a Markdown table."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def _overrides(report: Report) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
+
+from translations_assets.report.templates import render
 
 WIDTH, HEIGHT = 460, 240
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 26, 34  # margins, for the axes' numbers
@@ -15,10 +18,6 @@ MOST_POINTS = 300  # of a line
 COLOURS = (
     *(("#3d7bd9", "blue"), ("#d9702a", "orange"), ("#2f9e63", "green"), ("#9b59b6", "violet")),
     *(("#cf4a41", "red"), ("#1d919b", "teal"), ("#9a7d0a", "ochre"), ("#77828f", "grey")),
-)
-STYLE = (
-    "text { font: 11px sans-serif; fill: #77828f } .grid { stroke: #77828f; stroke-opacity: .3 } "
-    ".line { fill: none; stroke-width: 2 }"
 )
 
 
@@ -34,46 +33,38 @@ def line_chart(title: str, x_name: str, lines: Sequence[Line]) -> Markup:
 
     Numbers that are not finite are left out. The first eight lines have colours of their own.
     """
-    drawn = _drawn(lines)
-    if not drawn:
-        return Markup("")
-    return Markup("<figure><figcaption>{}</figcaption>{}{}</figure>").format(
-        title, _svg(title, x_name, drawn), _legend(drawn)
-    )
+    return _chart(title, x_name, lines, is_image=False)
 
 
 def as_image(title: str, x_name: str, lines: Sequence[Line]) -> Markup:
     """The same as an image that stands alone, with colours that can be read on light and on dark ground."""
-    drawn = _drawn(lines)
+    return _chart(title, x_name, lines, is_image=True)
+
+
+def _chart(title: str, x_name: str, lines: Sequence[Line], *, is_image: bool) -> Markup:
+    finite = [(line.name, _finite(line.points)) for line in lines]
+    drawn = [(name, points) for name, points in finite if points]
     if not drawn:
         return Markup("")
-    names = ", ".join(f"{line.name} {COLOURS[number % 8][1]}" for number, line in enumerate(drawn))
-    shown = f"{title} ({names})" if len(drawn) > 1 else title
-    heading = Markup('<text x="{}" y="{}">{}</text>').format(LEFT, TOP - 12, shown)
-    colours = "".join(f".c{number} {{ stroke: {colour} }}" for number, (colour, _) in enumerate(COLOURS))
-    return _svg(title, x_name, drawn, style=STYLE + colours, heading=heading)
-
-
-def _drawn(lines: Sequence[Line]) -> list[Line]:
-    found = [Line(name, _finite(points)) for name, points in lines]
-    return [line for line in found if line.points]
-
-
-def _svg(
-    title: str, x_name: str, lines: Sequence[Line], style: str = "", heading: Markup | None = None
-) -> Markup:
-    xs = _ticks([x for line in lines for x, _ in line.points])
-    ys = _ticks([y for line in lines for _, y in line.points])
-    return Markup(
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
-        'aria-label="{title}">{style}{parts}</svg>'
-    ).format(
+    xs = _ticks([x for _, points in drawn for x, _ in points])
+    ys = _ticks([y for _, points in drawn for _, y in points])
+    text = render(
+        Path(__file__).with_name("chart.html.j2"),
         title=title,
+        x_name=x_name,
+        is_image=is_image,
+        colours=COLOURS,
         width=WIDTH,
         height=HEIGHT,
-        style=Markup("<style>{}</style>").format(style) if style else "",
-        parts=Markup("").join([*_axes(x_name, xs, ys), *_curves(lines, xs, ys), heading or ""]),
+        left=LEFT,
+        top=TOP,
+        right=WIDTH - RIGHT,
+        bottom=HEIGHT - BOTTOM,
+        xs=[(f"{x:,.6g}", _place_x(x, xs)) for x in xs],
+        ys=[(f"{y:,.6g}", _place_y(y, ys)) for y in ys],
+        lines=[(name, [(_place_x(x, xs), _place_y(y, ys)) for x, y in points]) for name, points in drawn],
     )
+    return Markup(text)
 
 
 def _finite(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
@@ -101,42 +92,3 @@ def _place_x(x: float, ticks: Sequence[float]) -> float:
 
 def _place_y(y: float, ticks: Sequence[float]) -> float:
     return HEIGHT - BOTTOM - (y - ticks[0]) / (ticks[-1] - ticks[0]) * (HEIGHT - TOP - BOTTOM)
-
-
-def _axes(x_name: str, xs: Sequence[float], ys: Sequence[float]) -> Iterator[Markup]:
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    for y in ys:
-        height = _place_y(y, ys)
-        yield Markup('<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(
-            LEFT, right, height, height
-        )
-        yield Markup('<text x="{}" y="{:.1f}" text-anchor="end">{}</text>').format(
-            LEFT - 6, height + 4, f"{y:,.6g}"
-        )
-    for x in xs:
-        anchor = "end" if x == xs[-1] else "middle"  # the last one stays inside
-        yield Markup('<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>').format(
-            _place_x(x, xs), bottom + 15, anchor, f"{x:,.6g}"
-        )
-    yield Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(
-        (LEFT + right) / 2, HEIGHT - 4, x_name
-    )
-
-
-def _curves(lines: Sequence[Line], xs: Sequence[float], ys: Sequence[float]) -> Iterator[Markup]:
-    for number, line in enumerate(lines):
-        places = " ".join(f"{_place_x(x, xs):.1f},{_place_y(y, ys):.1f}" for x, y in line.points)
-        yield Markup('<polyline class="line c{}" points="{}"/>').format(number % 8, places)
-        if len(line.points) == 1:
-            x, y = places.split(",")
-            yield Markup('<circle class="dot c{}" cx="{}" cy="{}" r="3"/>').format(number % 8, x, y)
-
-
-def _legend(lines: Sequence[Line]) -> Markup:
-    if len(lines) < 2:
-        return Markup("")
-    entries = (
-        Markup('<span><i class="c{}"></i>{}</span>').format(number % 8, escape(line.name))
-        for number, line in enumerate(lines)
-    )
-    return Markup('<div class="legend">{}</div>').format(Markup("").join(entries))

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import zstandard
 
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.results.files import Reader, Value
+from translations_assets.running.protocols import Reading
 from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.session import Session
 
 MOST_TEXT = 64 << 20  # bytes of a test set that are read
+
+
+class ReadOnce:
+    """A store of which each run's record, each manifest and each blob is read once, by whoever asks."""
+
+    def __init__(self, store: Reading) -> None:
+        self._store = store
+        self.runs = cache(store.runs)
+        self.read_run = cache(store.read_run)
+        self.generation = cache(store.generation)
+        self.read_blob = cache(store.read_blob)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 class KnownResult(NamedTuple):

@@ -67,23 +67,23 @@ def _tells_a_reason(sample: Sample, reasons: Mapping[str, int]) -> bool:
     return len(sample) == 1 and sample[0].partition(":")[0] in reasons
 
 
-def sources(statistics: Mapping[Step, Statistics], pair: str) -> list[Source]:
-    """List the origins of the datasets of a language pair, `en-ru`."""
+def sources(statistics: Mapping[str, Statistics | None], pair: str) -> list[Source]:
+    """List the origins of the datasets of a language pair, `en-ru`, from what the steps of labels counted."""
     return [
         Source(
-            dataset=name_of_dataset(step.label, pair),
+            dataset=_name_of_dataset(label, pair),
             lines=stats.lines.kept,
             revision=stats.revision,
             licence=stats.licence,
             urls=[file.url for file in stats.source],
             synthetic=stats.synthetic,
         )
-        for step, stats in statistics.items()
-        if stats.lines and stats.source is not None and stats.licence is not None
+        for label, stats in statistics.items()
+        if stats and stats.lines and stats.source is not None and stats.licence is not None
     ]
 
 
-def name_of_dataset(label: str, pair: str) -> str:
+def _name_of_dataset(label: str, pair: str) -> str:
     """`train-opus_Books/v1`: what a dataset is for, and its name, by its label without what all have."""
     return label.removesuffix("-unmodified").removeprefix("dataset-").removesuffix(f"-{pair}")
 

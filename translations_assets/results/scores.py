@@ -107,6 +107,13 @@ class Scores(Record):
         known = mapping(value)
         return super().from_dict({**known, "by_metric": _in_order(known)})
 
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Scores by metric, and what was timed."""
+        scores = {metric: float(score.score) for metric, score in self.by_metric.items()}
+        speed = self.speed.to_dict() if self.speed else {}
+        return {**scores, **{name: float(value) for name, value in speed.items()}}
+
     def with_metrics(self, further: Scores) -> Self:
         """The same with the scores that further metrics give."""
         return replace(self, by_metric=_in_order({**self.by_metric, **further.by_metric}))

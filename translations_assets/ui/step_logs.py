@@ -127,7 +127,7 @@ def _page(store: Store, key: str, generation: int, attempt: int, attempts: list[
         dict(_links(key, generation, attempt, attempts, run)),
         told=why,
         text=text,
-        head=f'<meta http-equiv="refresh" content="{RENEW_SECONDS}">\n' if is_running else "",
+        renewed=RENEW_SECONDS if is_running else 0,
     )
 
 

@@ -18,8 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from translations_assets.ui import pairs, reports, step_logs
 from translations_assets.ui.guard import GUARDS, refuse
-from translations_assets.ui.recipes import hide_recipes
-from translations_assets.ui.stale import name_changes
+from translations_assets.ui.schema import with_recipes_as_reasons
 
 
 class NoMutationByGet:
@@ -56,7 +55,7 @@ class Webserver(DagsterWebserver[Any, Any]):
 
     def build_graphql_schema(self) -> Schema:
         """Dagster's, with our reasons, without recipes."""
-        return hide_recipes(name_changes(super().build_graphql_schema()))
+        return with_recipes_as_reasons(super().build_graphql_schema())
 
 
 class GuardedWebserver(Webserver):
