@@ -53,10 +53,8 @@ PROGRAMS = {
         "tests.forked:become_command",
         "translations_assets.cli.main",
         *(f"translations_assets.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
-        *(
-            f"translations_assets.{name}"
-            for name in ("configs.generate", "project", "store.open", "why.certain")
-        ),
+        "translations_assets.configs.generate",
+        *(f"translations_assets.{name}" for name in ("project", "store.open", "why.certain")),
         "translations_assets.checks.gates",
         "translations_assets.runners.local",
         *_RUNNING,

@@ -1,10 +1,12 @@
 """Tests of imports: no file imports one that imports it again, not even for its types, or by a string."""
 
 import ast
-import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import grimp
 import pytest
@@ -20,18 +22,35 @@ FOR_OTHERS = {
     ("translations_assets.store.medium", "translations_assets.store"): "a logger",
     ("translations_assets.ui.__main__", "translations_assets.ui.web_server"): "a process",
 }
-ENTRY = re.compile(r"([a-z_]+):[a-z_]+")  # of the command line: module and function
+COMMANDS = ROOT / "translations_assets/cli/commands.toml"  # whose modules `cli/commands.py` imports
+# What a short command does without → milliseconds that importing it takes. In functions of `cli/` and `runs/`
+# only modules that bring one of these are imported; all others are imported at the top.
+LATE = {
+    "dagster": 500,
+    "pydantic": 70,
+    "rich.console": 17,
+    "rich.live": 16,
+    "rich.progress_bar": 13,
+    "rich.table": 11,
+    "rich.text": 8,
+    "importlib.metadata": 9,
+}
+ROOMS = ("translations_assets.cli", "translations_assets.runs")
 
 
 def named(module: str, tree: ast.Module, modules: set[str]) -> Iterator[str]:
     """The modules that literal texts of a module name."""
-    package = module.rpartition(".")[0]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            entry = ENTRY.fullmatch(node.value)
-            name = f"{package}.{entry[1]}" if entry and package.endswith(".cli") else node.value
-            if name in modules - {module, "translations_assets"}:
-                yield name
+        if isinstance(node, ast.Constant) and node.value in modules - {module, "translations_assets"}:
+            yield str(node.value)
+
+
+def commands(listed: Mapping[str, Any]) -> Iterator[str]:
+    """The modules of the command line's commands."""
+    for entry in listed.values():
+        if "where" in entry:
+            yield f"translations_assets.cli.{entry['where'].partition(':')[0]}"
+        yield from commands(entry.get("commands", {}))
 
 
 def trees() -> dict[str, ast.Module]:
@@ -51,6 +70,8 @@ def test_no_files_import_each_other() -> None:
         (module, other) for module, tree in trees().items() for other in named(module, tree, graph.modules)
     }
     assert by_strings >= FOR_OTHERS.keys(), "no longer named: take it out of FOR_OTHERS"
+    for panel in tomllib.loads(COMMANDS.read_text(encoding="utf-8")).values():
+        by_strings |= {("translations_assets.cli.commands", module) for module in commands(panel)}
     assert ("translations_assets.cli.commands", "translations_assets.cli.config") in by_strings
     for module, other in by_strings - FOR_OTHERS.keys():
         imports[module].add(other)
@@ -58,6 +79,38 @@ def test_no_files_import_each_other() -> None:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
         pytest.fail(f"a circle of imports: {' ← '.join(error.args[1])}")
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """The modules that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield str(node.module)
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_only_what_short_commands_do_without_is_imported_in_functions() -> None:
+    found = trees()
+    top = {module: {*chain(*map(imported, tree.body))} for module, tree in found.items()}
+
+    def brought(module: str, seen: set[str]) -> set[str]:
+        """A module and all that it imports at its top."""
+        if module not in seen:
+            seen.add(module)
+            for other in top.get(module, ()):
+                brought(other, seen)
+        return seen
+
+    wrong = [
+        f"{module} can import {node.module} at its top"
+        for module in found
+        if module.startswith(ROOMS)
+        for function in (node for node in ast.walk(found[module]) if isinstance(node, ast.FunctionDef))
+        for node in (node for node in ast.walk(function) if isinstance(node, ast.ImportFrom))
+        if not LATE.keys() & set().union(*(brought(name, set()) for name in imported(node)))
+    ]
+    assert not wrong
 
 
 def test_a_string_that_names_a_module_is_followed() -> None:

@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from typer.core import TyperGroup
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import BIN, PARTITION, Place
+from tests.test_imports import LATE
 from translations_assets.cli import exits
-from translations_assets.cli.commands import Commands
-from translations_assets.cli.lazy import PROGRAM, Entry, LazyGroup
+from translations_assets.cli.commands import PANELS, PROGRAM, Entry
 from translations_assets.cli.main import app
 from translations_assets.cli.reference import reference
 
@@ -25,16 +25,16 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def entries(group: type[LazyGroup] = Commands, *path: str) -> Iterator[tuple[tuple[str, ...], Entry]]:
+def entries(listed: Iterable[Entry], *path: str) -> Iterator[tuple[tuple[str, ...], Entry]]:
     """Every command, with the words that name it."""
-    for entry in (entry for listed in group.panels.values() for entry in listed):
-        if isinstance(entry.where, str):
-            yield (*path, entry.name), entry
+    for entry in listed:
+        if entry.commands:
+            yield from entries(entry.inner, *path, entry.name)
         else:
-            yield from entries(entry.where, *path, entry.name)
+            yield (*path, entry.name), entry
 
 
-ENTRIES = dict(entries())
+ENTRIES = dict(entries(entry for listed in PANELS.values() for entry in listed))
 
 
 def parse(words: list[str]) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def test_help_lists_commands_by_task_and_exit_codes(command: Command) -> None:
     said = command("-h")
     assert said.code == 0
     assert said.out == command("--help").out
-    for panel, listed in Commands.panels.items():
+    for panel, listed in PANELS.items():
         assert f"\n{panel}:\n" in said.out
         assert all(re.search(rf"^  {entry.name} +\S", said.out, re.MULTILINE) for entry in listed)
         assert f"\n  translations {listed[0].examples[0]}\n" in said.out
@@ -127,19 +127,15 @@ def test_the_version_says_what_this_is(command: Command) -> None:
     )
 
 
-def test_help_and_names_need_neither_the_graph_nor_the_keys() -> None:
-    program = """
+def test_help_and_names_need_nothing_that_takes_long() -> None:
+    program = f"""
 import sys
-from translations_assets.cli.commands import Commands
+from translations_assets.cli.commands import PANELS
 def load(entry):
-    entry.load() if isinstance(entry.where, str) else walk(entry.where)
-def walk(group):
-    for entries in group.panels.values():
-        [*map(load, entries)]
-walk(Commands)
-heavy = ("dagster", "pydantic", "rich", "translations_assets.project", "translations_assets.config.schema",
-         "translations_assets.keys.key", "translations_assets.stages", "translations_assets.running.session")
-print([name for name in heavy if name in sys.modules])
+    [*map(load, entry.inner)] if entry.commands else entry.load()
+for entries in PANELS.values():
+    [*map(load, entries)]
+print([name for name in {[*LATE]} if name in sys.modules])
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert said.stdout == "[]\n"

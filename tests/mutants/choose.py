@@ -77,7 +77,7 @@ def _importers(root: Path) -> Mapping[str, set[str]]:
 @cache
 def _commands(root: Path) -> Mapping[str, str]:
     """Command → the file that has it."""
-    path = root / _COMMANDS / "commands.py"
+    path = root / _COMMANDS / "commands.toml"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     return {function: f"{_COMMANDS}/{module}.py" for module, function in _ENTRY.findall(text)}
 

@@ -9,28 +9,33 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
+from rich.filesize import decimal
 
 from translations_assets.cli import common, completion, exits
-from translations_assets.cli.common import Json, Partition, this_project
+from translations_assets.cli.common import Json, Partition
 from translations_assets.cli.output import ProgressPrinter, print_answer, print_json
 from translations_assets.common.errors import TranslationsError
+from translations_assets.graph.step import Step
+from translations_assets.keys.accepted_files import accepted_files, read_accepted
+from translations_assets.keys.code.accepted import Change, add_changes
+from translations_assets.keys.code.fingerprint import CodeBase
+from translations_assets.keys.key import KeyMaker
+from translations_assets.project import Project, this_project
+from translations_assets.records.manifest import Manifest
 from translations_assets.records.retention import Rules
+from translations_assets.runners.work_folder import unpack
+from translations_assets.running.plan import Plan
+from translations_assets.running.protocols import Reading
+from translations_assets.running.session import Session
 from translations_assets.runs.known import whole_id
-
-if TYPE_CHECKING:
-    from translations_assets.graph.step import Step
-    from translations_assets.keys.code.accepted import Change
-    from translations_assets.project import Project
-    from translations_assets.records.manifest import Manifest
-    from translations_assets.running.plan import Plan
-    from translations_assets.running.protocols import Reading
-    from translations_assets.running.session import Session
-    from translations_assets.store.durable import DurableStore
-    from translations_assets.store.gc import Collected
-    from translations_assets.store.verify import Sample, Verified
+from translations_assets.store.durable import DurableStore
+from translations_assets.store.gc import Collected, collect
+from translations_assets.store.overlay import OverlayStore
+from translations_assets.store.verify import Sample, Verified
+from translations_assets.store.verify import verify as verify_store
 
 Run = Annotated[
     str,
@@ -60,8 +65,6 @@ def verify(
     Names each damaged, missing or strange file with the steps that it belongs to and what becomes of them.
     Exits with 1 when there is one.
     """
-    from translations_assets.store.verify import verify as verify_store
-
     store, base = own_and_base()
     chosen = _sample(sample)
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
@@ -99,8 +102,6 @@ def gc(
     It always keeps what pinned and running runs use, exports, and the last results of each stage, in each
     space and partition. The provenance of their inputs stays, with code and config, even if the files go.
     """
-    from translations_assets.store.gc import collect
-
     store, _ = own_and_base()
     collected = collect(store, Rules(keep_days, keep_refs, grace_days), delete=delete)
     if json:
@@ -181,9 +182,6 @@ def accept(
     committed; where the code is an installed wheel, to accepted-changes.yml in the project folder. A later
     change of a script runs its steps again. To undo, delete the lines.
     """
-    from translations_assets.keys.accepted_files import accepted_files
-    from translations_assets.keys.code.accepted import Change, add_changes
-
     common.check_asks_nothing(json, yes)
     if not reason.strip():
         raise TranslationsError("--reason is empty: say why the change is harmless.")
@@ -227,8 +225,6 @@ def _verified_values(verified: Verified) -> dict[str, Any]:
 
 
 def _print_verified(verified: Verified, root: str, sample: str) -> None:
-    from rich.filesize import decimal
-
     for problem in verified.problems:
         aside = "; moved to quarantine/" if problem.aside else ""
         typer.echo(f"{problem.kind:8} {problem.path}: {problem.reason}{aside}")
@@ -244,8 +240,6 @@ def _print_verified(verified: Verified, root: str, sample: str) -> None:
 
 
 def _print_collected(collected: Collected, root: str) -> None:
-    from rich.filesize import decimal
-
     rows = [(stage, share, "artifacts") for stage, share in collected.stages.items()]
     rows += [(kind, share, "files") for kind, share in collected.rest.items()]
     for name, share, what in rows:
@@ -264,8 +258,6 @@ def _print_collected(collected: Collected, root: str) -> None:
 
 def own_and_base() -> tuple[DurableStore[Any], Reading | None]:
     """The project's own store, in a folder or a bucket, and its base store, if there is one."""
-    from translations_assets.store.overlay import OverlayStore
-
     store = this_project().store
     own, base = (store.own, store.base) if isinstance(store, OverlayStore) else (store, None)
     return cast("DurableStore[Any]", own), base  # as all that `open_store` opens
@@ -311,10 +303,6 @@ class _NothingToAcceptError(TranslationsError):
 
 def _compare(project: Project, step: Step, earlier: Manifest | None) -> _ChangedScript:
     """What changed in a step's script since an artifact was made."""
-    from translations_assets.keys.accepted_files import read_accepted
-    from translations_assets.keys.code.fingerprint import CodeBase
-    from translations_assets.runners.work_folder import unpack
-
     parts, now = earlier and earlier.provenance.parts, project.keys.fingerprint(step.script)
     if not earlier or not parts or parts.script != step.script or parts.code == now.digest:
         raise _NothingToAcceptError(
@@ -337,8 +325,6 @@ def _compare(project: Project, step: Step, earlier: Manifest | None) -> _Changed
 
 def _then_cached(project: Project, session: Session, plan: Plan, changes: Sequence[Change]) -> list[str]:
     """The labels of the steps that are cached with some changes accepted, and not without."""
-    from translations_assets.keys.key import KeyMaker
-
     keys = KeyMaker(project.root, project.files, accepted=changes)
     plans = plan, replace(session, keys=keys).plan(session.graph.steps)
     before, after = ({one.step.label for one in plan.steps if one.status == "cached"} for plan in plans)

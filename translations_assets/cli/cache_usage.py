@@ -8,11 +8,15 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
+from rich.filesize import decimal
 
 from translations_assets.cli import common
 from translations_assets.cli.cache import own_and_base
-from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.common import Json
 from translations_assets.cli.output import print_answer, print_json, print_table
+from translations_assets.project import this_project
+from translations_assets.store.usage import forget as forget_refs
+from translations_assets.store.usage import usage
 
 
 @common.reads
@@ -23,10 +27,7 @@ def du(json: Json = False) -> None:
     part that no other partition's results share. Results that nothing names are not counted: see
     `translations cache gc`.
     """
-    from rich.filesize import decimal
     from rich.table import Table
-
-    from translations_assets.store.usage import usage
 
     store, _ = own_and_base()
     found = usage(store)
@@ -67,8 +68,6 @@ def forget(
     Results that others name, pinned runs and exports stay. `translations cache gc` frees the rest once it is
     older than --keep-days. Until then a run with the same config finds it again.
     """
-    from translations_assets.store.usage import forget as forget_refs
-
     common.check_asks_nothing(json, yes)
     store, _ = own_and_base()
     where = space or this_project().space

@@ -13,15 +13,17 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import common, exits, output
-from translations_assets.cli.common import Json, Partition, Set, this_project
+from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.common.errors import StepFailed, TranslationsError
+from translations_assets.graph.step import Step
+from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
+from translations_assets.running.events import StepEvent, Waiting
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding
-    from translations_assets.graph.step import Step
-    from translations_assets.running.events import StepEvent
-    from translations_assets.running.session import Session
 
 # As the line of sums names them, in this order
 STATES = ("failed", "not computed", "passed", "nothing to judge", "off")
@@ -73,9 +75,6 @@ def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Fi
 
 def _compute(session: Session) -> dict[str, TranslationsError]:
     """Run the gates' steps that have no result; stage → error of those that failed."""
-    from translations_assets.running.events import Waiting
-    from translations_assets.running.run_results import UpstreamMissing
-
     ran = False
     errors: dict[str, TranslationsError] = {}
 

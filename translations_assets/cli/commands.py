@@ -1,285 +1,224 @@
-"""The list of all commands, by task, and the examples of their help."""
+"""All commands, by task: `commands.toml` lists them, and each is imported when it is called or completed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_args
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from translations_assets.cli import exits
-from translations_assets.cli.lazy import Entry, LazyGroup
+from translations_assets.cli.output import be_quiet
+from translations_assets.cli.streams import write_out
 
-if TYPE_CHECKING:
-    from typer._click import Context, HelpFormatter
-
-
-class ConfigCommands(LazyGroup):
-    """Training configs: find text, write one, check it, describe it."""
-
-    panels = {
-        "Commands": (
-            Entry(
-                "check",
-                "All problems of training configs, each with file and line",
-                "config:check",
-                (
-                    "config check en-ru",
-                    "config check configs/en-ru.yml en-lt --online",
-                    "config check en-ru --json",
-                ),
-            ),
-            Entry(
-                "generate",
-                "Write a config for a language pair, from available datasets or from your files",
-                "config:generate",
-                (
-                    "config generate en lt --name spring",
-                    "config generate en lt --files a.en a.lt",
-                    "config generate en lt --files a.en.gz a.lt.gz --trial",
-                ),
-            ),
-            Entry(
-                "migrate",
-                "Rewrite a config of an earlier year",
-                "config:migrate",
-                ("config migrate old.yml", "config migrate old.yml --write"),
-            ),
-            Entry("schema", "A JSON Schema of configs, for editors", "config:schema", ("config schema",)),
-        )
-    }
+PROGRAM = "translations"
+SETTINGS: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 110}
+Formatter: TypeAlias = Any  # of help; Typer has no public name for it, nor for the contexts below
 
 
-class CacheCommands(LazyGroup):
-    """Commands on the contents of the store and on accepted changes of code."""
-
-    panels = {
-        "Commands": (
-            Entry(
-                "gc",
-                "Count the space that could be freed, and free it",
-                "cache:gc",
-                ("cache gc --keep-days 30", "cache gc --delete"),
-            ),
-            Entry(
-                "du",
-                "List the space that partitions and variants take",
-                "cache_usage:du",
-                ("cache du",),
-            ),
-            Entry(
-                "forget",
-                "Forget the results of a partition or a variant",
-                "cache_usage:forget",
-                ("cache forget en-ru@3f2a1b0c9d8e --yes",),
-            ),
-            Entry(
-                "verify",
-                "Read everything again and name damaged files",
-                "cache:verify",
-                ("cache verify", "cache verify --sample 10%"),
-            ),
-            Entry(
-                "pin",
-                "Keep everything that a run uses",
-                "cache:pin",
-                ('cache pin 1a2b3c4d --reason "production 2026-11"',),
-            ),
-            Entry(
-                "unpin", "Let a run's results be collected again", "cache:unpin", ("cache unpin 1a2b3c4d",)
-            ),
-            Entry("pins", "List the pinned runs", "cache:list_pins", ("cache pins",)),
-            Entry(
-                "accept",
-                "Declare a change of code harmless",
-                "cache:accept",
-                (
-                    'cache accept en-ru train-student-en-ru --reason "clearer message"',
-                    'cache accept en-ru --reason "logs more"',
-                ),
-            ),
-        )
-    }
+LIST = Path(__file__).with_suffix(".toml")
 
 
-class RegistryCommands(LazyGroup):
-    """The models of a store, of all runs and spaces."""
+@dataclass(frozen=True)
+class Entry:
+    """A command, or a group of commands, in the list of a group: see `commands.toml`."""
 
-    panels = {
-        "Commands": (
-            Entry(
-                "build",
-                "Make a static site and a database of them",
-                "registry:build",
-                ("registry build", "registry build --output /srv/models"),
-            ),
-        )
-    }
+    name: str
+    summary: str
+    examples: Sequence[str]
+    where: str = ""
+    help: str = ""
+    commands: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def list_of(cls, listed: Mapping[str, Mapping[str, Any]]) -> list[Entry]:
+        """Make the entries of a list."""
+        return [cls(name, **values) for name, values in listed.items()]
+
+    @property
+    def inner(self) -> list[Entry]:
+        """The commands of a group."""
+        return Entry.list_of(self.commands)
+
+    def load(self) -> TyperCommand | LazyGroup:
+        """The command; its module is imported only now."""
+        if self.commands:
+            return LazyGroup(
+                panels={"Commands": self.inner},
+                name=self.name,
+                help=self.help,
+                no_args_is_help=True,
+                context_settings=SETTINGS,
+                rich_markup_mode=None,
+            )
+        module, _, name = self.where.partition(":")
+        command = _command(getattr(import_module(f"{__package__}.{module}"), name), self.name)
+        command.examples = self.examples
+        command.params += _command(_common, "").params
+        return command
+
+
+def _as_given(param: TyperArgument | TyperOption, ctx: Any, value: Any, read: Callable[..., Any]) -> Any:
+    """The value of an argument's or an option's words, which are read only if they do not stay as they are.
+
+    Typer reads all with Pydantic, what is not given as well, which takes longer than all else of a short
+    command.
+    """
+    kind = param.type_descriptor.annotation
+    is_missing = param.required and value in (None, ())
+    if is_missing or not (value is None or kind in (str, list[str]) or value in get_args(kind)):
+        return read(ctx, value)
+    if value is None and (param.multiple or param.nargs == -1):
+        value = ()
+    return param.callback(ctx, param, value) if param.callback else value
+
+
+class _Argument(TyperArgument):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        return _as_given(self, ctx, value, super().process_value)
+
+
+class _Option(TyperOption):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        return _as_given(self, ctx, value, super().process_value)
+
+
+class _Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    examples: Sequence[str] = ()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The arguments and the options."""
+        return _read_as_given(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the arguments as the first line of the help shows them."""
+        arguments = [param for param in self.params if isinstance(param, TyperArgument) and not param.hidden]
+        names = ((param.required, param.display_name_raw.strip("[]")) for param in arguments)
+        return ["[OPTIONS]", *(name if required else f"[{name}]" for required, name in names)]
+
+    def format_options(self, ctx: Any, formatter: Formatter) -> None:
+        """Write the arguments and the options."""
+        for title, records in help_records(self, ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Formatter) -> None:
+        """Write the examples."""
+        if self.examples:
+            with formatter.section("Examples"):
+                _write_examples(formatter, self.examples)
+
+
+class LazyGroup(TyperGroup):
+    """A group of commands; its help lists them by what they are for, each list with an example.
+
+    panels  what they are for → the commands
+    """
+
+    def __init__(self, *, panels: Mapping[str, Sequence[Entry]], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.panels = panels
+        self._entries = {entry.name: entry for entries in panels.values() for entry in entries}
+        self.commands = {
+            name: TyperCommand(name, short_help=entry.summary) for name, entry in self._entries.items()
+        }
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The arguments and the options."""
+        return _read_as_given(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command that the first word names, and the other words."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else self._entries[name].load(), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the command that is named."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            write_out()
+            raise typer.Exit(exits.BROKEN_PIPE) from error
+        except typer.Abort as error:
+            if isinstance(error.__context__, KeyboardInterrupt):  # at a question
+                raise typer.Exit(exits.CANCELLED) from error
+            raise
+
+    def format_commands(self, ctx: Any, formatter: Formatter) -> None:
+        """Write the lists of commands."""
+        for panel, entries in self.panels.items():
+            with formatter.section(panel):
+                formatter.write_dl([(entry.name, entry.summary) for entry in entries])
+                formatter.write("\n")
+                _write_examples(formatter, entries[0].examples[:1])
+
+
+PANELS = {
+    panel: Entry.list_of(listed) for panel, listed in tomllib.loads(LIST.read_text(encoding="utf-8")).items()
+}
 
 
 class Commands(LazyGroup):
     """All commands."""
 
-    panels = {
-        "Plans": (
-            Entry(
-                "plan",
-                "The steps that would run, and their cost; without a name, for every training config",
-                "plan:plan",
-                (
-                    "plan en-ru",
-                    "plan en-ru --steps",
-                    "plan en-ru --target train_teacher --set marian-args.training-teacher.after=50u",
-                    "plan",
-                ),
-            ),
-            Entry(
-                "explain",
-                "The reason for a step to run: the changed function, or key of the config",
-                "explain:explain",
-                ("explain en-ru train-student-en-ru",),
-            ),
-            Entry(
-                "graph",
-                "The steps of a training config, and their inputs",
-                "plan:graph",
-                ("graph en-ru", "graph en-ru --show full --target train_student", "graph en-ru --json"),
-            ),
-        ),
-        "Runs": (
-            Entry(
-                "train",
-                "Start a run",
-                "runs_train:train",
-                (
-                    "train en-ru",
-                    "train en-ru --target train_teacher --yes",
-                    "train en-ru --start train_student --set marian-args.training-student.after=50u",
-                    "train en-ru --server http://127.0.0.1:3000",
-                ),
-            ),
-            Entry(
-                "status",
-                "All pairs and the newest runs; the steps of a run or of a training config",
-                "runs_status:status",
-                (
-                    "status",
-                    "status en-ru",
-                    "status 1a2b3c4d --steps --all",
-                    "status 1a2b3c4d --watch",
-                    "status 1a2b3c4d --web",
-                ),
-            ),
-            Entry(
-                "logs",
-                "The log of a step",
-                "logs:logs",
-                ("logs en-ru train-student-en-ru", "logs -f 1a2b3c4d train-student-en-ru"),
-            ),
-            Entry("cancel", "End a run", "runs_train:cancel", ("cancel 1a2b3c4d", "cancel en-ru")),
-            Entry("rerun", "Repeat the failed steps of a run", "runs_train:rerun", ("rerun 1a2b3c4d",)),
-            Entry(
-                "shell",
-                "A step's work folder, and its command",
-                "shell:shell",
-                ("shell en-ru train-student-en-ru", "shell en-ru train-student-en-ru --command ./run.sh"),
-            ),
-        ),
-        "Results": (
-            Entry(
-                "results",
-                "The scores of every model",
-                "results:results",
-                ("results en-ru", "results en-ru --json"),
-            ),
-            Entry(
-                "checks",
-                "The verdicts of the quality gates",
-                "checks:checks",
-                ("checks en-ru", "checks en-ru --make"),
-            ),
-            Entry(
-                "artifacts",
-                "The files of steps: list them, copy them, print their provenance",
-                "results:artifacts",
-                (
-                    "artifacts en-ru",
-                    "artifacts en-ru export-en-ru --download exported/",
-                    "artifacts en-ru export-en-ru --provenance",
-                ),
-            ),
-            Entry(
-                "report",
-                "The report on a training, as a page or a model card",
-                "report:report",
-                ("report en-ru", "report en-ru --card --output README.md"),
-            ),
-            Entry(
-                "publish",
-                "Copy an exported model, with its report, to a folder or a bucket for others",
-                "publish:publish",
-                ("publish en-ru gs://bucket/released", "publish en-ru gs://bucket/released --write"),
-            ),
-            Entry(
-                "tensorboard",
-                "Curves and scores as files for TensorBoard",
-                "tracking:tensorboard",
-                ("tensorboard en-ru", "tensorboard en-ru --output /srv/curves"),
-            ),
-            Entry(
-                "wandb",
-                "Curves and scores to Weights & Biases",
-                "tracking:wandb",
-                ("wandb en-ru", "wandb en-ru --offline"),
-            ),
-            Entry(
-                "translate",
-                "Translate standard input",
-                "results:translate",
-                ("translate en-ru < text.txt", "translate en-ru --model teacher-1 < text.txt"),
-            ),
-            Entry(
-                "evaluate",
-                "Score any model, and compare it with Firefox's",
-                "evaluate:evaluate",
-                ("evaluate exported/ --datasets flores_devtest ntrex_test --released --output results/",),
-            ),
-            Entry(
-                "serve",
-                "An exported model in a web page, beside its teacher and other models",
-                "serve:serve",
-                ("serve en-ru", "serve en-ru --beside 1a2b3c4d", "serve exported/ --beside en-ru.older"),
-            ),
-        ),
-        "Training configs": (
-            Entry(
-                "config",
-                "Check, generate, rewrite and describe training configs",
-                ConfigCommands,
-                ("config check en-ru",),
-            ),
-            Entry(
-                "find-corpus",
-                "The datasets of a language pair",
-                "config:find_corpus",
-                ("find-corpus en lt", "find-corpus en lt --importer opus --json"),
-            ),
-            Entry(
-                "init",
-                "Create a project of your own: an example, a deployment file, Dagster's settings",
-                "init:init",
-                ("init models",),
-            ),
-        ),
-        "Store": (
-            Entry(
-                "cache",
-                "Verify it, free space, pin runs, accept changes of code",
-                CacheCommands,
-                ("cache gc",),
-            ),
-            Entry("registry", "All models in it, as a site", RegistryCommands, ("registry build",)),
-        ),
-    }
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(panels=PANELS, **settings)
 
-    def format_epilog(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_epilog(self, ctx: Any, formatter: Formatter) -> None:
         """Write the exit codes."""
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in exits.MEANINGS.items()])
+
+
+def help_records(command: TyperCommand, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+    """Arguments and options, each with its help; arguments without their types."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record and isinstance(param, TyperArgument):
+            found.setdefault("Arguments", []).append((param.display_name_raw, record[1]))
+        elif record:
+            found.setdefault("Options", []).append(record)
+    return found
+
+
+def _write_examples(formatter: Formatter, examples: Sequence[str]) -> None:
+    indent = " " * formatter.current_indent
+    for example in examples:
+        formatter.write(f"{indent}{PROGRAM} {example}\n")
+
+
+def _command(function: Any, name: str) -> _Command:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(name, cls=_Command, context_settings=SETTINGS)(function)
+    command = typer.main.get_command(app)
+    assert isinstance(command, _Command)
+    return command
+
+
+def _read_as_given(params: list[Any]) -> list[Any]:
+    for param in params:
+        param.__class__ = _Argument if isinstance(param, TyperArgument) else _Option
+    return params
+
+
+def _common(
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            callback=be_quiet,
+            expose_value=False,
+            help="Print only the answer and errors: no notes, no progress.",
+        ),
+    ] = False,
+) -> None:
+    """The options that every command has."""

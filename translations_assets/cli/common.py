@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 import typer
@@ -16,23 +17,21 @@ from translations_assets.cli import completion
 from translations_assets.cli.output import print_note
 from translations_assets.common.errors import GraphError, TranslationsError
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.stage_names import resolve_stage
+from translations_assets.config.yaml_reader import read_yaml
+from translations_assets.configs.training_configs import ReadConfig
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Step
+from translations_assets.project import this_project
+from translations_assets.records.manifest import Blob
 from translations_assets.records.run import OPTIONS, Option, RunOptions
+from translations_assets.running.plan import Plan
+from translations_assets.running.protocols import Store
+from translations_assets.running.run_results import Result
+from translations_assets.running.session import Session
 from translations_assets.runs.known import KnownRuns, whole_id
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from translations_assets.configs.training_configs import ReadConfig
-    from translations_assets.graph.graph import Graph
-    from translations_assets.graph.step import Step
-    from translations_assets.project import Project
-    from translations_assets.records.manifest import Blob
-    from translations_assets.running.plan import Plan
-    from translations_assets.running.protocols import Store
-    from translations_assets.running.run_results import Result
-    from translations_assets.running.session import Session
-    from translations_assets.why.plan_forecast import PlanForecast
-
+from translations_assets.store.contents import clone
+from translations_assets.why.plan_forecast import PlanForecast
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,13 +79,6 @@ Set = Annotated[list[str] | None, _option(OPTIONS["overrides"])]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before starting.")]
 MOST_NOTES = 3
 READING = "reading"  # the run id of sessions that run no step
-
-
-def this_project() -> Project:
-    """The project of this process; what it needs is imported only now, as names are completed without it."""
-    from translations_assets import project
-
-    return project.this_project()
 
 
 def known_runs() -> KnownRuns:
@@ -162,7 +154,6 @@ def overrides_of(settings: Sequence[str] | None) -> dict[str, Any]:
     if not settings:
         return {}
     from translations_assets.config.load import OVERRIDES
-    from translations_assets.config.yaml_reader import read_yaml
 
     overrides = {}
     for setting in settings:
@@ -185,8 +176,6 @@ def plannable(read: ReadConfig, target: str | None, options: RunOptions, run: st
 
     Raises TranslationsError for a start that is not among the target's stages: the run would repeat nothing.
     """
-    from translations_assets.config.stage_names import resolve_stage
-
     stages = read.graph.up_to(target)
     if options.start and not set(resolve_stage(options.start)) & set(stages):
         end = target or read.graph.target
@@ -223,8 +212,6 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     """Forecast the cost of the steps that will or may run; the run's record stores it, too."""
-    from translations_assets.why.plan_forecast import PlanForecast
-
     if not plan.count("run") + plan.count("maybe"):
         return PlanForecast(plan)
     found = this_project().forecast(session, plan)
@@ -257,8 +244,6 @@ def results_of(session: Session, steps: Sequence[Step]) -> list[Result]:
 
 def copy_blob(store: Store, blob: Blob, target: Path) -> None:
     """Copy contents to a writable file; what the store itself places may be a link to its own file."""
-    from translations_assets.store.contents import clone
-
     placed = target.with_name(f".{target.name}.placed")
     store.place_blob(blob, placed)
     clone(placed, target, link=False)

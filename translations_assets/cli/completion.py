@@ -1,74 +1,53 @@
 """Names that a shell completes: training configs, runs, stages, steps.
 
-A shell asks at each press of the key, so nothing is imported but what a name needs, and nothing is asked of a
-bucket or of Dagster. Where something is wrong, nothing is offered: the command itself says what.
+A shell asks at each press of the key, so nothing is asked of a bucket or of Dagster. Where something is
+wrong, nothing is offered: the command itself says what.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
-from typing import TYPE_CHECKING
+from itertools import chain
 
 import typer
 
 from translations_assets.common import settings
-
-if TYPE_CHECKING:
-    from translations_assets.running.protocols import Store
+from translations_assets.config.model_names import TRANSLATING
+from translations_assets.config.partitions import find_configs
+from translations_assets.project import this_project
+from translations_assets.running.protocols import Store
+from translations_assets.store.open import open_store
 
 NEWEST = 50  # runs that are offered
 SHORT = 8  # characters of a run's id
 
 Offer = tuple[str, str]  # a name, and what some shells show beside it
-Complete = Callable[[typer.Context, str], list[Offer]]
 
 
-def _offers(find: Callable[[typer.Context], Iterable[Offer]]) -> Complete:
-    @wraps(find)
-    def complete(ctx: typer.Context, incomplete: str) -> list[Offer]:
-        try:
-            return [offer for offer in find(ctx) if offer[0].startswith(incomplete)]
-        except Exception:  # a traceback would stand in the line that is being typed
-            return []
-
-    complete.__annotations__ = {"ctx": typer.Context, "incomplete": str}
-    del complete.__wrapped__  # whose parameters would count
-    return complete
-
-
-@_offers
-def partitions(ctx: typer.Context) -> Iterator[Offer]:
+def _partitions(ctx: typer.Context) -> Iterator[Offer]:
     """The training configs of the folders, and those that a store in a folder keeps."""
-    yield from _partitions()
+    yield from ((name, str(path)) for name, path in find_configs(settings.config_folders()).items())
+    if store := _local_store():
+        yield from ((name, "kept in the store") for name in store.config_names())
 
 
-@_offers
-def runs(ctx: typer.Context) -> Iterator[Offer]:
+def _runs(ctx: typer.Context) -> Iterator[Offer]:
     """The newest runs that a store in a folder knows."""
-    yield from _runs()
+    store = _local_store()
+    for run in store.runs()[:NEWEST] if store else ():
+        record = store.read_run(run) if store else None
+        yield run[:SHORT], record.partition if record else ""
 
 
-@_offers
-def partitions_or_runs(ctx: typer.Context) -> Iterator[Offer]:
-    """Both."""
-    yield from _partitions()
-    yield from _runs()
-
-
-@_offers
-def stages(ctx: typer.Context) -> Iterator[Offer]:
+def _stages(ctx: typer.Context) -> Iterator[Offer]:
     """The stages that can be made, with the family of each."""
     from translations_assets.stages import ASSETS
 
     return ((name, stage.group) for name, stage in ASSETS.items())
 
 
-@_offers
-def labels(ctx: typer.Context) -> Iterator[Offer]:
+def _labels(ctx: typer.Context) -> Iterator[Offer]:
     """The steps of the training config, or of the run's, that was typed before."""
-    from translations_assets.project import this_project
-
     name = str(ctx.params.get("partition") or ctx.params.get("name"))
     store = _local_store()
     run = next((run for run in store.runs() if run.startswith(name)), None) if store else None
@@ -77,41 +56,45 @@ def labels(ctx: typer.Context) -> Iterator[Offer]:
     return ((step.label, step.stage) for step in graph.steps)
 
 
-@_offers
-def models(ctx: typer.Context) -> Iterator[Offer]:
+def _models(ctx: typer.Context) -> Iterator[Offer]:
     """The models that can translate: a parser that lacks an option's value has no training config yet."""
-    from translations_assets.config.model_names import TRANSLATING
-
     return ((name, "") for name in TRANSLATING)
 
 
-@_offers
-def sources(ctx: typer.Context) -> Iterator[Offer]:
-    """Offer the sources of datasets."""
+def _sources(ctx: typer.Context) -> Iterator[Offer]:
+    """The sources of datasets."""
     from translations_assets.configs.generate import SOURCES
 
     return ((name, "") for name in SOURCES)
 
 
-def _partitions() -> Iterator[Offer]:
-    from translations_assets.config.partitions import find_configs
-
-    yield from ((name, str(path)) for name, path in find_configs(settings.config_folders()).items())
-    if store := _local_store():
-        yield from ((name, "kept in the store") for name in store.config_names())
-
-
-def _runs() -> Iterator[Offer]:
-    store = _local_store()
-    for run in store.runs()[:NEWEST] if store else ():
-        record = store.read_run(run) if store else None
-        yield run[:SHORT], record.partition if record else ""
-
-
 def _local_store() -> Store | None:
     """The store, where asking it costs nothing: in folders that no deployment file names."""
-    from translations_assets.store.open import open_store
-
     url, base = settings.store_url(), settings.store_base_url()
     is_near = not settings.deployment_file() and "://" not in url + base
     return open_store(url, base) if is_near else None
+
+
+def _offers(
+    *finders: Callable[[typer.Context], Iterable[Offer]],
+) -> Callable[[typer.Context, str], list[Offer]]:
+    """Complete names that some functions find."""
+
+    def complete(ctx: typer.Context, incomplete: str) -> list[Offer]:
+        try:
+            found = chain.from_iterable(find(ctx) for find in finders)
+            return [offer for offer in found if offer[0].startswith(incomplete)]
+        except Exception:  # a traceback would stand in the line that is being typed
+            return []
+
+    complete.__annotations__ = {"ctx": typer.Context, "incomplete": str}  # as Typer reads them
+    return complete
+
+
+partitions = _offers(_partitions)
+runs = _offers(_runs)
+partitions_or_runs = _offers(_partitions, _runs)
+stages = _offers(_stages)
+labels = _offers(_labels)
+models = _offers(_models)
+sources = _offers(_sources)

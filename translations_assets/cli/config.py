@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
+from rich.filesize import decimal
 
 from translations_assets.cli import completion, exits
-from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.common import Json
 from translations_assets.cli.output import print_answer, print_json, print_note, print_table
 from translations_assets.common.settings import mirror, new_config_folder
 from translations_assets.common.whole_file import write_whole
 from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.text import read_text
+from translations_assets.config.web import Answer
+from translations_assets.project import this_project
 
 if TYPE_CHECKING:
     from translations_assets.config.providers.provider import Found, Query
     from translations_assets.config.sources import Wanted
-    from translations_assets.config.web import Answer
     from translations_assets.configs.own_corpus import Given
 
 Source = Annotated[
@@ -170,7 +173,6 @@ def migrate(
 ) -> None:
     """Print a training config in today's form, comments and order kept, and a note for each changed key."""
     from translations_assets.config.migrate import migrated
-    from translations_assets.config.text import read_text
 
     text, notes = migrated(read_text(file), str(file))
     for note in notes:
@@ -283,8 +285,6 @@ def _check(file: str, online: bool) -> _Checked:
 
 
 def _print(checked: _Checked) -> None:
-    from rich.filesize import decimal
-
     for note in checked.notes:
         typer.echo(f"note: {note}")
     for wanted, answer in checked.found:

@@ -20,23 +20,22 @@ import typer
 from translations_assets.cli.common import forecast_of, steps_of
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
 from translations_assets.cli.output import STYLES, is_quiet
+from translations_assets.graph.graph import Graph
 from translations_assets.instance.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 from translations_assets.records.cost import duration
 from translations_assets.records.manifest import Manifest
 from translations_assets.results.files import read_statistics
 from translations_assets.running import events
 from translations_assets.running.events import Event, Listener, StepEvent
+from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
+from translations_assets.running.session import Session
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal
     from rich.console import Group, RenderableType
     from rich.text import Text
 
-    from translations_assets.graph.graph import Graph
-    from translations_assets.records.manifest import Manifest
-    from translations_assets.running.plan import Plan
-    from translations_assets.running.session import Session
 
 Say: TypeAlias = "Callable[[str | Text], None]"
 Said: TypeAlias = "tuple[Say, str | Text]"  # what prints, and what

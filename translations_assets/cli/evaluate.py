@@ -16,23 +16,26 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.common import Json
 from translations_assets.cli.output import tell
 from translations_assets.cli.results import print_results
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
+from translations_assets.config.model_names import RELEASED
+from translations_assets.config.yaml_reader import Document
+from translations_assets.configs.training_configs import ReadConfig, graph_of
+from translations_assets.graph.step import Step
+from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
+from translations_assets.results.evaluations import Evaluations
 from translations_assets.results.files import METRICS, parse_scores
+from translations_assets.results.scores import Scores
+from translations_assets.running.events import StepEvent
+from translations_assets.running.session import Session
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
     from translations_assets.config.schema import TrainingConfig
-    from translations_assets.configs.training_configs import ReadConfig
-    from translations_assets.graph.step import Step
-    from translations_assets.results.evaluations import Evaluations
-    from translations_assets.results.scores import Scores
-    from translations_assets.running.events import StepEvent
-    from translations_assets.running.session import Session
 
 GIVEN = "the command line"
 DATASETS = "Keys of test sets: flores_devtest, sacrebleu_wmt19, url_file:///tests/news.[LANG].zst"
@@ -69,8 +72,6 @@ def evaluate(
     Test sets are fetched once and kept in the store. An exported model runs in Firefox's engine, a sentence
     at a time. A folder's results are replaced with --override only.
     """
-    from translations_assets.config.model_names import RELEASED
-
     if not model.is_dir():
         raise TranslationsError(f"{model} is no folder. Give a model's folder before --datasets.")
     keys = [*(datasets or ()), *(more or ())]
@@ -117,8 +118,6 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
-    from translations_assets.config.yaml_reader import Document
-    from translations_assets.configs.training_configs import ReadConfig, graph_of
 
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from translations_assets.cli import common, output
-from translations_assets.cli.common import Json, Label, Partition, Set, this_project
+from translations_assets.cli.common import Json, Label, Partition, Set
 from translations_assets.cli.plan import planned_as_json
-from translations_assets.graph.step import Output
+from translations_assets.graph.step import Output, Step
+from translations_assets.project import this_project
+from translations_assets.records.manifest import KeyParts, Manifest
+from translations_assets.running.plan import Plan
+from translations_assets.running.session import Session
+from translations_assets.running.step_state import StepState
+from translations_assets.why.history import why_made
 
 if TYPE_CHECKING:
-    from translations_assets.graph.step import Step
-    from translations_assets.records.manifest import KeyParts, Manifest
-    from translations_assets.running.session import Session
-    from translations_assets.running.step_state import StepState
     from translations_assets.why.explain import Explanation
 
 SHOWN_DIGITS = 12
@@ -51,7 +53,6 @@ def explain(partition: Partition, label: Label, overrides: Set = None, json: Jso
 
 
 def _find(session: Session, step: Step) -> _Found:
-    from translations_assets.running.plan import Plan
     from translations_assets.why.certain import settled
     from translations_assets.why.explain import Explanation, known_parts
 
@@ -169,8 +170,6 @@ def _found_as_json(found: _Found) -> dict[str, Any]:
 
 
 def _why_made(manifest: Manifest) -> str:
-    from translations_assets.why.history import why_made
-
     return why_made(manifest, this_project().store.read_run)
 
 

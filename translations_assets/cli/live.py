@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from translations_assets.graph.step import Step
 from translations_assets.records.cost import duration
 from translations_assets.why.epochs import last_update
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from translations_assets.graph.step import Step
 
 _BAR_WIDTH = 10
 _NOT_SHOWN = {"kind", "epoch", "sentences", "learn_rate"}

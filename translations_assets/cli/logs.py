@@ -5,19 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Label, Set, known_runs, plan_of, this_project
+from translations_assets.cli.common import Label, Set, known_runs, plan_of
 from translations_assets.cli.output import tell
 from translations_assets.common.errors import TranslationsError
+from translations_assets.project import this_project
+from translations_assets.running.protocols import Store
 from translations_assets.running.reading import reading
 from translations_assets.runs.run import Run
-
-if TYPE_CHECKING:
-    from translations_assets.running.protocols import Store
 
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 10.0  # the engine pauses some seconds before it tries again

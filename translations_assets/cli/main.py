@@ -9,9 +9,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from translations_assets.cli import exits, streams
-from translations_assets.cli.commands import Commands
-from translations_assets.cli.lazy import PROGRAM, SETTINGS
+from translations_assets.cli.commands import PROGRAM, SETTINGS, Commands
 from translations_assets.common.errors import RunCancelled, TranslationsError
+from translations_assets.common.revision import revision
 from translations_assets.common.settings import allow_all_files, repository_root
 from translations_assets.config.errors import ConfigError
 
@@ -28,8 +28,6 @@ def _print_version(asked: bool) -> None:
     if not asked:
         return
     from importlib.metadata import version
-
-    from translations_assets.common.revision import revision
 
     commit = revision(repository_root())
     python = ".".join(map(str, sys.version_info[:3]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import (
@@ -14,10 +13,8 @@ from translations_assets.config.model_names import (
     STUDENT,
     teacher,
 )
-
-if TYPE_CHECKING:
-    from translations_assets.graph.graph import Graph
-    from translations_assets.graph.step import Step
+from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import Step
 
 
 def _models_of(graph: Graph) -> dict[str, list[Step]]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.filesize import decimal
 
 from translations_assets.cli.streams import lacks
 
@@ -71,7 +72,6 @@ class ProgressPrinter:
         """Note that so much is done."""
         if time.monotonic() < self._next:
             return
-        from rich.filesize import decimal
 
         self._next = time.monotonic() + _SECONDS * (1 if sys.stderr.isatty() else 15)
         many, all = (decimal(done), decimal(total)) if self._is_size else (str(done), str(total))

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Partition, this_project
+from translations_assets.cli.common import Json, Partition
 from translations_assets.cli.output import print_answer, print_note
 from translations_assets.cli.report import gathered
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import EXPORTED
+from translations_assets.project import this_project
+from translations_assets.publish.destination import Copy, compared, copy, open_destination
+from translations_assets.records.manifest import Publication
 from translations_assets.results.scores import METRICS
 
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding
-    from translations_assets.publish.destination import Copy
     from translations_assets.report.facts import Report
 
 _SAID = {"new": "new", "same": "there already", "different": "other contents"}
@@ -49,9 +51,7 @@ def publish(
     follows from the export's contents. Existing files are not copied again, and those that differ are
     replaced only with --replace. metadata.json is written last: if it exists, the copy is complete.
     """
-    from translations_assets.publish.destination import compared, copy, open_destination
     from translations_assets.publish.model import published_model, write_files
-    from translations_assets.records.manifest import Publication
 
     target, store = open_destination(destination), this_project().store
     if f"{target.url}/".startswith(f"{store.url.partition('?')[0]}/"):

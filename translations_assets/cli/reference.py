@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import typer
 
 from translations_assets.cli import exits
-from translations_assets.cli.commands import Commands
-from translations_assets.cli.lazy import PROGRAM, Entry, LazyGroup, help_records
+from translations_assets.cli.commands import PANELS, PROGRAM, Entry, help_records
 from translations_assets.cli.shapes import JSON
-
-if TYPE_CHECKING:
-    from typer._click import Context
 
 _HEAD = """# Commands
 
@@ -38,31 +34,28 @@ def reference() -> str:
     """The page, in Markdown."""
     codes = "".join(f"| {code} | {_cell(meaning)} |\n" for code, meaning in exits.MEANINGS.items())
     ends = "\n`translate` and `shell` exit with the exit code of the program that they start.\n"
-    return _HEAD + codes + ends + "".join(_of_group(Commands, PROGRAM))
+    panels = (f"\n## {panel}\n{''.join(_of_all(entries, PROGRAM))}" for panel, entries in PANELS.items())
+    return _HEAD + codes + ends + "".join(panels)
 
 
-def _of_group(group: type[LazyGroup], path: str) -> Iterator[str]:
-    for panel, entries in group.panels.items():
-        yield f"\n## {panel}\n" if group is Commands else ""
-        for entry in entries:
-            if isinstance(entry.where, str):
-                yield "".join(_of_command(entry, f"{path} {entry.name}"))
-            else:
-                yield from _of_group(entry.where, f"{path} {entry.name}")
+def _of_all(entries: Sequence[Entry], path: str) -> Iterator[str]:
+    for entry in entries:
+        inner = _of_all(entry.inner, f"{path} {entry.name}")
+        yield from inner if entry.commands else _of_command(entry, f"{path} {entry.name}")
 
 
 def _of_command(entry: Entry, path: str) -> Iterator[str]:
     command = entry.load()
-    context = typer.Context(command, info_name=path)
     yield f"\n### `{path}`\n\n{inspect.cleandoc(command.help or '')}\n\n"
     yield "".join(f"    {PROGRAM} {example}\n" for example in entry.examples)
-    yield from _table(context)
+    yield from _table(command)
     shapes = JSON.get(path.removeprefix(f"{PROGRAM} "), ())
     yield "".join(f"\n`--json`: `{shape}`\n" for shape in shapes)
 
 
-def _table(context: Context) -> Iterator[str]:
-    records = [record for listed in help_records(context.command, context).values() for record in listed]
+def _table(command: Any) -> Iterator[str]:
+    listed = help_records(command, typer.Context(command)).values()
+    records = [record for records in listed for record in records]
     own = [record for record in records if record[0] not in ("-h, --help", "-q, --quiet")]
     if own:
         yield "\n| argument, option | |\n|---|---|\n"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 
-from translations_assets.cli.common import Json, this_project
+from translations_assets.cli.common import Json
 from translations_assets.cli.output import print_answer, print_note
 from translations_assets.common.errors import TranslationsError
-
-if TYPE_CHECKING:
-    from translations_assets.running.protocols import Store
+from translations_assets.project import this_project
+from translations_assets.running.protocols import Store
 
 DATABASE = "registry.sqlite"
 

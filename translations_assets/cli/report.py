@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Partition, Set, this_project
+from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.output import print_answer
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.whole_file import write_whole
+from translations_assets.project import this_project
 
 if TYPE_CHECKING:
     from translations_assets.report.facts import Report

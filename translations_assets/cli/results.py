@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,15 +19,20 @@ from translations_assets.cli.output import print_json
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import QUANTIZED
 from translations_assets.records.inside import inside
-from translations_assets.results.scores import METRICS
-
-if TYPE_CHECKING:
-    from translations_assets.records.manifest import Blob
-    from translations_assets.results.evaluations import Evaluations
-    from translations_assets.results.scores import Differences, Scores
-    from translations_assets.running.protocols import Store
-    from translations_assets.running.run_results import Result
-    from translations_assets.running.session import Session
+from translations_assets.records.manifest import Blob
+from translations_assets.results.evaluations import (
+    Evaluations,
+    evaluation_steps,
+    missing_evaluations,
+    read_evaluations,
+)
+from translations_assets.results.files import read_metrics
+from translations_assets.results.known import known_results, read_each
+from translations_assets.results.scores import METRICS, Differences, Scores
+from translations_assets.running.protocols import Store
+from translations_assets.running.run_results import Result
+from translations_assets.running.session import Session
+from translations_assets.why.provenance import provenance
 
 MOST_MISSING = 3  # labels that are named of steps without a result
 
@@ -91,8 +96,6 @@ def artifacts(
 
 
 def _print_provenance(session: Session, label: str, result: Result) -> None:
-    from translations_assets.why.provenance import provenance
-
     manifest = result.manifest or session.store.generation(result.key, result.generation)
     if manifest is None:
         raise TranslationsError(f"The store has the files of {label}, but not their provenance any more.")
@@ -119,14 +122,6 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
 @common.reads
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
-    from translations_assets.results.evaluations import (
-        evaluation_steps,
-        missing_evaluations,
-        read_evaluations,
-    )
-    from translations_assets.results.files import read_metrics
-    from translations_assets.results.known import known_results, read_each
-
     session = common.reading_session(partition, overrides)
     found = known_results(session, evaluation_steps(session))
     common.print_warnings(session)

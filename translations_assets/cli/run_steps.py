@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
-
-if TYPE_CHECKING:
-    from translations_assets.running.prices import Prices
-    from translations_assets.runs.steps import StepProgress
+from translations_assets.running.prices import Prices, spent_on
+from translations_assets.runs.steps import StepProgress
 
 Row = dict[str, Any]
 
 
 def row_of(step: StepProgress, prices: Prices | None = None) -> Row:
     """Make the row of a step; `prices` tell its cost. What nobody has measured yet is None."""
-    from translations_assets.running.prices import spent_on
-
     manifest, since = step.manifest, step.since
     usage = manifest.usage if manifest else Usage()
     spent = spent_on(step.needs, manifest, prices) if manifest else Cost()

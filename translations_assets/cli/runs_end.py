@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from translations_assets.cli.common import this_project
 from translations_assets.cli.output import print_note, tell
 from translations_assets.instance.home import open_instance
+from translations_assets.project import this_project
 from translations_assets.records.run import RunRecord
+from translations_assets.results.evaluations import evaluates
+from translations_assets.running.budget import spent_of
+from translations_assets.running.protocols import Store
+from translations_assets.running.session import Session
 from translations_assets.runs.run import Run
 from translations_assets.runs.steps import interrupted
-
-if TYPE_CHECKING:
-    from translations_assets.running.protocols import Store
-    from translations_assets.running.session import Session
 
 STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 
 
 def tell_done(session: Session) -> None:
     """Print that a run is done, and the commands that show its results."""
-    from translations_assets.results.evaluations import evaluates
-
     has_scores = any(map(evaluates, session.stages))
     question = (
         "Scores: " + session.command("results") if has_scores else "Files: " + session.command("artifacts")
@@ -32,8 +30,6 @@ def tell_done(session: Session) -> None:
 
 def tell_spent(session: Session, run: str = "") -> None:
     """Print how much of its budget a run, by default the session's, has spent."""
-    from translations_assets.running.budget import spent_of
-
     record = session.store.read_run(run or session.run)
     if record and session.budget:
         print_note(spent_of(record.spent, session.budget.limit, session.budget.prices.currency))

@@ -10,23 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import typer
 
 from translations_assets.cli import exits
-from translations_assets.cli.common import note_new_store, this_project
+from translations_assets.cli.common import note_new_store
 from translations_assets.cli.output import print_json, tell
 from translations_assets.cli.plan import plan_many, print_plans
 from translations_assets.cli.runs_end import ended_as_json
 from translations_assets.common.errors import RunCancelled, StoreUnreachable, TranslationsError
 from translations_assets.common.settings import server_url, state_folder
 from translations_assets.common.whole_file import keep_newest
+from translations_assets.project import this_project
 from translations_assets.records.commands import TrainRequest
-
-if TYPE_CHECKING:
-    from translations_assets.running.session import Session
+from translations_assets.records.cost import duration
+from translations_assets.running.session import Session
 
 OUTPUTS = "background"  # the folder of what runs in processes of their own print
 KEPT = 100  # of these files
@@ -168,8 +168,6 @@ def _tell_detached(what: str, run: _Run) -> None:
 
 
 def _tell_ended(run: _Run, counted: str) -> None:
-    from translations_assets.records.cost import duration
-
     state = _STATES.get(run.process.returncode, "failed")
     tell(f"{counted} {run.partition}: {state} after {duration(time.monotonic() - run.began)}", err=False)
     if state == "failed":

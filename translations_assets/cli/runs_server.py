@@ -13,13 +13,13 @@ from translations_assets.cli.output import print_answer, print_json, tell
 from translations_assets.cli.runs_end import ended_as_json, kept_of, tell_done, tell_spent
 from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.common.settings import user
+from translations_assets.running.plan import Plan
+from translations_assets.running.session import Session
 from translations_assets.runs.run import STATES
 
 if TYPE_CHECKING:
     from translations_assets.cli.console import Follower
     from translations_assets.instance.server import Server
-    from translations_assets.running.plan import Plan
-    from translations_assets.running.session import Session
 
 CANCEL_SECONDS = 20.0  # running steps have ten to end
 _POLL_SECONDS = 1.0

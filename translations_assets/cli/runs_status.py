@@ -5,23 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Set, known_runs, plan_of, this_project
+from translations_assets.cli.common import Json, Set, known_runs, plan_of
 from translations_assets.cli.output import counts, print_json, print_line, shown
 from translations_assets.cli.run_steps import Row, row_of
 from translations_assets.cli.runs_end import next_steps
 from translations_assets.cli.watch import URGENT, Block, Look, show_page, watch
+from translations_assets.project import this_project
 from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.records.run import RunOptions
+from translations_assets.running.budget import spent_of
+from translations_assets.running.plan import Plan
 from translations_assets.runs.run import Run
 from translations_assets.runs.steps import step_of_plan, steps_of_run
-
-if TYPE_CHECKING:
-    from translations_assets.running.plan import Plan
 
 NEWEST = 15
 Costs: TypeAlias = "dict[str, float]"  # as `plan --json` says them
@@ -167,8 +167,6 @@ def _lines_of_run(run: Run, rows: list[Row], currency: str) -> Iterator[str]:
         told = ", ".join(_parts(expected, currency))
         yield f"Forecast for the {those}: {told}; they took {', '.join(_parts(taken, currency, expected))}"
     if run.record.options.budget:
-        from translations_assets.running.budget import spent_of
-
         yield spent_of(run.record.spent, run.record.options.budget, currency)
     if run.state in ("failed", "cancelled", "lost its process"):
         yield from next_steps(run)

@@ -21,11 +21,9 @@ from translations_assets.cli.common import (
     reads,
     settled_plan,
     steps_of,
-    this_project,
 )
 from translations_assets.cli.output import be_quiet, is_quiet, print_answer, print_json, print_note, tell
-from translations_assets.cli.plan import print_forecast, print_stages, print_target
-from translations_assets.cli.remarks import print_remark, remarks
+from translations_assets.cli.plan import print_forecast, print_remark, print_stages, print_target, remarks
 from translations_assets.cli.runs_end import (
     STORING_SECONDS,
     ended_as_json,
@@ -35,21 +33,23 @@ from translations_assets.cli.runs_end import (
     tell_done,
     tell_spent,
 )
+from translations_assets.cli.runs_many import named, run_detached, train_several
 from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
 from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.common.settings import server_url, start_ui, user
+from translations_assets.config.partitions import SUFFIXES
 from translations_assets.instance.home import open_instance
+from translations_assets.project import this_project
 from translations_assets.records.commands import TrainRequest
 from translations_assets.records.run import RunOptions
+from translations_assets.running.events import Listener
+from translations_assets.running.plan import Plan
+from translations_assets.running.session import Session
 from translations_assets.runs.run import STATES, Run
 from translations_assets.runs.steps import interrupted
 
 if TYPE_CHECKING:
     from dagster import DagsterRun
-
-    from translations_assets.running.events import Listener
-    from translations_assets.running.plan import Plan
-    from translations_assets.running.session import Session
 
 
 @asks
@@ -90,8 +90,6 @@ def train(
     Each of several training configs gets a run of its own, whose output goes to a file. If one fails, the
     others continue.
     """
-    from translations_assets.cli.runs_many import named, train_several
-
     check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
     names, request = named(partitions), TrainRequest(target, options, server)
@@ -104,15 +102,14 @@ def train(
 def _train_one(
     partition: str, request: TrainRequest, run: str | None, *, yes: bool, detach: bool, json: bool
 ) -> None:
-    from translations_assets.cli.runs_many import run_detached
-    from translations_assets.instance.server import Server
-
-    project, (target, options, server) = this_project(), request
-    remote = None if server is None else Server(server)
-    if remote:
-        remote.check()  # before a person is asked anything
-    else:
+    project, (target, options, url), server = this_project(), request, None
+    if url is None:
         project.check_cluster()
+    else:
+        from translations_assets.instance.server import Server
+
+        server = Server(url)
+        server.check()  # before a person is asked anything
     read = project.configs.read(partition, options.overrides)
     session = plannable(read, target, options, run)
     plan = settled_plan(session, target)
@@ -137,8 +134,8 @@ def _train_one(
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(exits.FAILED)
     project.configs.adopt(read)
-    if remote:
-        run_on_server(remote, session, plan, detach=detach, json=json)
+    if server:
+        run_on_server(server, session, plan, detach=detach, json=json)
     elif detach:
         run_detached(session, request, json=json)
     else:
@@ -288,8 +285,6 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
 
 def _question(partition: str, key: str) -> str:
     """The question before the start; it offers a name where that of the file cannot be a partition."""
-    from translations_assets.config.partitions import SUFFIXES
-
     renamed = partition.endswith(SUFFIXES) and Path(partition).stem != key
     return f"Start, as the partition {key}?" if renamed else "Start?"
 

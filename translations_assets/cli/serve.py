@@ -6,25 +6,30 @@ import itertools
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from translations_assets.cli import common, completion
-from translations_assets.cli.common import known_runs, this_project
+from translations_assets.cli.common import known_runs
 from translations_assets.cli.models import teachers_of
 from translations_assets.cli.output import print_note
 from translations_assets.common.errors import TranslationsError
+from translations_assets.project import this_project
 from translations_assets.records.inside import inside
+from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunRecord
+from translations_assets.results.files import read_metrics
+from translations_assets.results.known import known_results, read_each
+from translations_assets.results.scores import Scores
+from translations_assets.running.protocols import Store
+from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import Session
 from translations_assets.runs.known import whole_id
-
-if TYPE_CHECKING:
-    from translations_assets.records.manifest import Blob
-    from translations_assets.running.protocols import Store
-    from translations_assets.running.session import Session
-    from translations_assets.ui.playground.models import ExportedModel
-    from translations_assets.ui.playground.teacher import Teacher
+from translations_assets.ui.playground.models import ExportedModel, read_exported
+from translations_assets.ui.playground.server import ENGINE, Playground
+from translations_assets.ui.playground.server import serve as serve_page
+from translations_assets.ui.playground.teacher import Teacher
 
 EXPORT = "export"  # the stage
 _PACKED = ".zst"  # what browsers download; the engine reads the others
@@ -65,9 +70,6 @@ def serve(
     The browser runs the exported model. For a training config, the page also shows the teacher, which
     Marian runs on this machine. Once loaded, the page needs no network.
     """
-    from translations_assets.ui.playground.server import ENGINE, Playground
-    from translations_assets.ui.playground.server import serve as serve_page
-
     with tempfile.TemporaryDirectory(prefix="playground-") as work:
         folder = Path(work)
         models = [_exported(one, folder / str(number)) for number, one in enumerate([name, *(beside or ())])]
@@ -81,8 +83,6 @@ def serve(
 
 def _exported(name: str, folder: Path) -> ExportedModel:
     """The exported model of a folder, a run or a training config; the files of the latter are placed."""
-    from translations_assets.ui.playground.models import read_exported
-
     if Path(name).is_dir():
         return read_exported(Path(name), Path(name).resolve().name)
     shown, outputs = _of_run(name) if known_runs().is_run(name) else _of_partition(name)
@@ -125,9 +125,7 @@ def _check_languages(models: Sequence[ExportedModel]) -> None:
 
 def _teacher(session: Session, folder: Path) -> Teacher | None:
     """The teacher, or all of them together; None, with a note, when the store has it no longer."""
-    from translations_assets.running.run_results import UpstreamMissing
     from translations_assets.stages.handles import MODEL_FILES
-    from translations_assets.ui.playground.teacher import Teacher
 
     name, makers = teachers_of(session.graph)
     if not makers:
@@ -150,10 +148,6 @@ def _teacher(session: Session, folder: Path) -> Teacher | None:
 
 def _examples(session: Session) -> list[str]:
     """Sentences of the test sets on which the exported model is evaluated: five of the first, one of each."""
-    from translations_assets.results.files import read_metrics
-    from translations_assets.results.known import known_results, read_each
-    from translations_assets.results.scores import Scores
-
     steps = session.graph.stages.get("evaluate_exported", ())
     found = read_each(session, known_results(session, steps), read_metrics).values()
     sources = [[one.source for one in scores.samples] for scores in found if isinstance(scores, Scores)]

@@ -13,21 +13,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Label, Partition, Set, this_project
+from translations_assets.cli.common import Label, Partition, Set
 from translations_assets.common.errors import TranslationsError
-from translations_assets.graph.step import GivenFile, Output, RepoFile
+from translations_assets.common.settings import file_folders, state_folder
+from translations_assets.graph.step import GivenFile, Output, RepoFile, Step
+from translations_assets.project import this_project
 from translations_assets.records.manifest import Blob, Provenance
-
-if TYPE_CHECKING:
-    from translations_assets.graph.step import Step
-    from translations_assets.runners.work_folder import WorkFolder
-    from translations_assets.running.job import Job
-    from translations_assets.running.session import Session
+from translations_assets.runners.environment import script_environment
+from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
+from translations_assets.runners.wire import Request
+from translations_assets.runners.work_folder import WorkFolder, unpack
+from translations_assets.running.job import Job, make_job
+from translations_assets.running.session import Session
+from translations_assets.store.contents import digest_file
 
 SCRIPT = "run.sh"
 
@@ -63,9 +66,6 @@ def shell(
 @contextmanager
 def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
     """A work folder that no worker sweeps, in the state folder: the store's file system by default."""
-    from translations_assets.common.settings import state_folder
-    from translations_assets.runners.work_folder import WorkFolder
-
     root = state_folder() / "shell"
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -85,9 +85,6 @@ def _folder(label: str, keep: bool) -> Iterator[WorkFolder]:
 
 def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
     """The step as a job, and the contents of what the store need not have: code and given files."""
-    from translations_assets.running.job import make_job
-    from translations_assets.store.contents import digest_file
-
     keys, inputs = session.keys, session.results.inputs(step)
     own: dict[Blob, bytes | Path] = {}
 
@@ -122,8 +119,6 @@ def _job(session: Session, step: Step) -> tuple[Job, dict[Blob, bytes | Path]]:
 
 def _place(session: Session, job: Job, own: Mapping[Blob, bytes | Path], folder: WorkFolder) -> None:
     """Place code and inputs as the worker does, but as files of the person's own."""
-    from translations_assets.runners.work_folder import unpack
-
     bundle = folder.path / "bundle.tar"
     _write(own[job.bundle], bundle)
     unpack(bundle, folder.code, f"of {job.label}")
@@ -148,11 +143,6 @@ def _write(contents: bytes | Path, target: Path) -> None:
 
 def _environment(job: Job, folder: WorkFolder) -> dict[str, str]:
     """Make the script's environment, as a worker of this machine with all its slots would."""
-    from translations_assets.common.settings import file_folders
-    from translations_assets.runners.environment import script_environment
-    from translations_assets.runners.machine import cpu_count, find_gpus, script_memory, workspace
-    from translations_assets.runners.wire import Request
-
     gpus = find_gpus(os.environ) if job.worker in ("gpu", "large-gpu") else []
     if job.worker == "gpu":
         gpus = gpus[:1]

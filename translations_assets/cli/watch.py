@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from translations_assets.cli.common import known_runs, this_project
+from translations_assets.cli.common import known_runs
 from translations_assets.cli.output import counts, print_line
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import server_url
+from translations_assets.project import this_project
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -83,7 +85,6 @@ def show_page(name: str | None) -> None:
     """Print the address of the page of a run, of a partition's newest run, or of all runs, and open it."""
     import typer
 
-    from translations_assets.common.settings import server_url
     from translations_assets.instance.server import Server
 
     server = Server(server_url())

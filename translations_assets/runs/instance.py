@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from translations_assets.instance.process_id import PROCESS_TAG, has_ended
 from translations_assets.instance.server import PARTITION_TAG
 from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.running.protocols import Store
 from translations_assets.runs.run import STATES, Run
 from translations_assets.stages import STAGES
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance, DagsterRun
     from dagster import RunRecord as DagsterRecord
 
-    from translations_assets.running.protocols import Store
 
 LOST_TAG = "translations/lost"  # of a run whose process was found to have ended
 

@@ -9,15 +9,12 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.instance.home import has_instance, open_instance
 from translations_assets.records.run import RunRecord
+from translations_assets.running.protocols import Store
 from translations_assets.runs.run import Run, merged, run_of_record
-
-if TYPE_CHECKING:
-    from translations_assets.running.protocols import Store
 
 _POLL_SECONDS = 0.2
 _ID = re.compile(r"[0-9a-f]{1,8}|[0-9a-f]{8}-[0-9a-f-]*")

@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from translations_assets.records.manifest import Manifest
+from translations_assets.records.run import RunRecord
 from translations_assets.running.prices import RecordedStep
+from translations_assets.running.protocols import Store
 from translations_assets.running.saves import newest_save
-
-if TYPE_CHECKING:
-    from translations_assets.records.manifest import Manifest
-    from translations_assets.records.run import RunRecord
-    from translations_assets.running.protocols import Store
-    from translations_assets.running.step_state import StepState
-    from translations_assets.runs.run import Run
+from translations_assets.running.step_state import StepState
+from translations_assets.runs.run import Run
 
 Condition = Literal[
     "failed",
