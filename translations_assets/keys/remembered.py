@@ -1,7 +1,7 @@
 """A cache of values that are computed by this code, or from it, valid while no file of the code changes.
 
 It holds what scripts' code is in keys, and the graphs of training configs: computing them takes longer than
-all else of a short command (decision 46 has the figures). A value's file is named by a hash of everything
+all else of a short command (decision 35 has the figures). A value's file is named by a hash of everything
 that it is computed from. Files of the code are told from others by size and times of change. A file that is
 damaged, another user's, or cannot be written, costs time alone.
 """
