@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from translations_assets.graph.graph import Graph
     from translations_assets.graph.step import Step
     from translations_assets.running.plan import Plan
+    from translations_assets.running.resolve import StepState
     from translations_assets.running.session import Session
-    from translations_assets.running.step_state import StepState
     from translations_assets.why.plan_forecast import PlanForecast
 
 SHOWN_DIGITS = 12
