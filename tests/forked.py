@@ -37,7 +37,10 @@ _DEFS = ("captured_output", "endings", "executor", "metadata", "quality", "table
 _RUNNING = (
     *("dagster._core.workspace.autodiscovery", "rich.live"),
     *(f"translations_assets.defs.{name}" for name in _DEFS),
-    *(f"translations_assets.{name}" for name in ("report.facts", "running.engine", "why.plan_forecast")),
+    *(
+        f"translations_assets.{name}"
+        for name in ("report.facts", "running.engine", "why.explain", "why.plan_forecast")
+    ),
 )
 # Program → the function that it calls, and what else is imported beforehand
 PROGRAMS = {
@@ -54,7 +57,7 @@ PROGRAMS = {
         "translations_assets.cli.main",
         *(f"translations_assets.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
         "translations_assets.configs.generate",
-        *(f"translations_assets.{name}" for name in ("project", "store.open", "why.certain")),
+        *(f"translations_assets.{name}" for name in ("project", "store.open")),
         "translations_assets.checks.gates",
         "translations_assets.runners.local",
         *_RUNNING,

@@ -19,7 +19,7 @@ from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.job import Outcome
 from translations_assets.running.plan import make_plan
-from translations_assets.running.step_state import StepState
+from translations_assets.running.resolve import StepState
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 

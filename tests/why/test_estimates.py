@@ -16,7 +16,7 @@ from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan
-from translations_assets.running.step_state import StepState
+from translations_assets.running.resolve import StepState
 from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, TrainingSpeed
 from translations_assets.why.forecast import Forecasts, start_of
 from translations_assets.why.history import History

@@ -21,8 +21,9 @@ from translations_assets.records.cost import HOUR, Cost
 from translations_assets.records.manifest import Blob, Usage, Worker
 from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.prices import Prices
-from translations_assets.running.step_state import StepState
-from translations_assets.why.forecast import Forecast, Forecasts
+from translations_assets.running.resolve import StepState
+from translations_assets.why.estimates import Forecast
+from translations_assets.why.forecast import Forecasts
 from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
 

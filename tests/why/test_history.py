@@ -21,8 +21,7 @@ from translations_assets.records.cost import duration
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
-from translations_assets.why.certain import settled
-from translations_assets.why.explain import Explainer, known_parts
+from translations_assets.why.explain import Explainer, known_parts, settled
 from translations_assets.why.history import History, why_made
 
 
@@ -172,7 +171,7 @@ def test_steps_of_one_script_are_each_compared_with_the_code_that_made_them(benc
     found = {}
     for label in ("write-a", "write-b"):
         made = next(made for made in bench.store.manifests() if made.label == label)
-        found[label] = explainer._code.changes("pipeline.demo.write", made)
+        found[label] = explainer._code_changes("pipeline.demo.write", made)
     assert found == {
         "write-a": ["pipeline.demo.write: code changed"],  # it is the same as now
         "write-b": ["pipeline.demo.words: constant WORD changed"],

@@ -204,7 +204,7 @@ def settled_plan(session: Session, target: str | None) -> Plan:
     plan = plan_of(session, target)
     if not plan.count("maybe"):
         return plan
-    from translations_assets.why.certain import settled
+    from translations_assets.why.explain import settled
 
     project = this_project()
     return settled(plan, project.keys, project.history(session.partition))

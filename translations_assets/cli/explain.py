@@ -15,8 +15,8 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.project import this_project
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.running.plan import Plan
+from translations_assets.running.resolve import StepState
 from translations_assets.running.session import Session
-from translations_assets.running.step_state import StepState
 from translations_assets.why.history import why_made
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def explain(partition: Partition, label: Label, overrides: Set = None, json: Jso
 
 
 def _find(session: Session, step: Step) -> _Found:
-    from translations_assets.why.certain import settled
-    from translations_assets.why.explain import Explanation, known_parts
+    from translations_assets.why.explain import Explanation, known_parts, settled
 
     project, graph = this_project(), session.graph
     closure = graph.step_closure([step])

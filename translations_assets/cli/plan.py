@@ -28,10 +28,10 @@ from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
 from translations_assets.running.job import command
 from translations_assets.running.plan import Plan
+from translations_assets.running.resolve import StepState
 from translations_assets.running.runner import begun_by_runs
 from translations_assets.running.saves import newest_save
 from translations_assets.running.session import Session
-from translations_assets.running.step_state import StepState
 from translations_assets.why.epochs import Epochs, epochs
 from translations_assets.why.estimates import TRAINING
 from translations_assets.why.plan_forecast import PlanForecast

@@ -27,6 +27,7 @@ from translations_assets.running.events import Explained, JobEvent, Retry, Start
 from translations_assets.running.failure import why_ended
 from translations_assets.running.job import Job, Outcome, make_job
 from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import StepState
 from translations_assets.running.runner import Submission
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import RUN_SECONDS, Wake, Work, at_once, finish, patiently, pause
@@ -46,21 +47,8 @@ Explain: TypeAlias = Callable[[Session, Step, KeyParts], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class MissingStep:
-    """A step that has no result that counts, and how to make one.
-
-    reasons  none for one that has no result for its key
-    """
-
-    step: Step
-    parts: KeyParts
-    generation: int
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Attempts:
-    """Makes the missing steps of a run.
+    """Makes the missing steps of a run: those whose state is `run`.
 
     explainers  find out why steps run
     emit        gets the events of the steps
@@ -78,7 +66,7 @@ class Attempts:
     unpaid: set[Step] = field(default_factory=set)
     _explained: set[Step] = field(default_factory=set)
 
-    def run(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
+    def run(self, missing: StepState, wake: Wake) -> Work[Outcome]:
         """All attempts of a step; whatever goes wrong is this step's failure."""
         if self.cancel.is_set():
             return Outcome("cancelled", message="cancelled before it started")
@@ -96,7 +84,7 @@ class Attempts:
         work = self._reach(step, lambda: at_once(action))
         return finish(work, partial(self.engine.clock.wait, self.cancel))
 
-    def _attempts(self, missing: MissingStep, wake: Wake) -> Work[Outcome]:
+    def _attempts(self, missing: StepState, wake: Wake) -> Work[Outcome]:
         step = missing.step
         job = yield from self._reach(step, lambda: at_once(lambda: self._job(missing)))
         for number in range(step.attempts):
@@ -112,7 +100,7 @@ class Attempts:
             self._retry(step, why_ended(outcome))
         raise AssertionError("a step has at least one attempt")
 
-    def _attempt(self, missing: MissingStep, job: Job, wake: Wake) -> Work[Outcome]:
+    def _attempt(self, missing: StepState, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt, if the budget has enough for it.
 
         Raises StoreUnreachable for one that the store ended: it does not count.
@@ -129,7 +117,7 @@ class Attempts:
             if budget:
                 budget.end(step, self.engine.clock.monotonic(), outcome.manifest if outcome else None)
 
-    def _submit(self, missing: MissingStep, job: Job, wake: Wake) -> Work[Outcome]:
+    def _submit(self, missing: StepState, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt."""
         step = missing.step
 
@@ -155,19 +143,19 @@ class Attempts:
             raise StoreUnreachable(outcome.message)
         return outcome
 
-    def _begin_explaining(self, missing: MissingStep) -> None:
+    def _begin_explaining(self, missing: StepState) -> None:
         """Explain once why a step runs, while it runs: earlier artifacts and graphs are read for that."""
         if missing.step not in self._explained:
             self._explained.add(missing.step)
             self.explainers.submit(self._explain, missing)
 
-    def _explain(self, missing: MissingStep) -> None:
+    def _explain(self, missing: StepState) -> None:
         if self.cancel.is_set():
             return
         step, explain = missing.step, self.engine.explain
-        reasons: Sequence[str] = missing.reasons
+        reasons: Sequence[str] = missing.reasons if missing.manifest else ()
         try:
-            if explain and not reasons:
+            if explain and missing.parts and not reasons:
                 reasons = explain(self.session, step, missing.parts)
         except Exception:  # it stops nothing
             _log.warning("why %s runs cannot be explained", step.label, exc_info=True)
@@ -195,16 +183,17 @@ class Attempts:
     def _retry(self, step: Step, message: str) -> None:
         self.emit(StepEvent(step, Retry(message)))
 
-    def _job(self, missing: MissingStep) -> Job:
+    def _job(self, missing: StepState) -> Job:
         """The next attempt; earlier runs may have made some."""
-        step, session, store = missing.step, self.session, self.engine.store
+        step, parts, session, store = missing.step, missing.parts, self.session, self.engine.store
+        assert parts is not None  # a result that is given does not run
         return make_job(
             step,
-            missing.parts,
-            _stored_inputs(step, missing.parts, session.results.inputs(step), session.keys, store),
+            parts,
+            _stored_inputs(step, parts, session.results.inputs(step), session.keys, store),
             bundle=store.add_bytes(session.keys.bundle(step.script)),
             generation=missing.generation,
-            attempt=max(store.attempts(missing.parts.digest, missing.generation), default=0) + 1,
+            attempt=max(store.attempts(parts.digest, missing.generation), default=0) + 1,
             machine=session.machine(step.stage),
             provenance=Provenance(
                 run=session.run,

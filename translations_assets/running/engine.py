@@ -16,13 +16,13 @@ from translations_assets.common.errors import FailedStep, RunCancelled, StepFail
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import events
-from translations_assets.running.attempts import Attempts, Explain, MissingStep
+from translations_assets.running.attempts import Attempts, Explain
 from translations_assets.running.budget import Spending
 from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.failure import lost_inputs, names, told, why_ended
 from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
-from translations_assets.running.resolve import Map, parallel_map
+from translations_assets.running.resolve import Map, StepState, parallel_map
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import RUN_SECONDS, Tasks, when_reachable
@@ -148,9 +148,9 @@ class _Execution:
             tasks.wake()
         return list(tasks.advance())
 
-    def _to_start(self, look_up: Map, most: int) -> list[MissingStep]:
+    def _to_start(self, look_up: Map, most: int) -> list[StepState]:
         """Steps that are to run, about so many at most, of those whose inputs are known."""
-        to_start: list[MissingStep] = []
+        to_start: list[StepState] = []
         while len(to_start) < most and self._is_looking:
             steps = [self.ready.popleft() for _ in range(min(most, len(self.ready)))]
             for step, missing in zip(steps, look_up(self._look_up, steps), strict=True):
@@ -164,18 +164,18 @@ class _Execution:
             self.sorter.done(step)
             self.ready.extend(self.sorter.get_ready())
 
-    def _start(self, tasks: Tasks[Step, Outcome], to_start: Sequence[MissingStep]) -> None:
+    def _start(self, tasks: Tasks[Step, Outcome], to_start: Sequence[StepState]) -> None:
         steps = [missing.step for missing in to_start]
         if self.cancel.is_set():
             return
-        self.session.record.begin({each.step: (each.parts.digest, each.generation) for each in to_start})
+        self.session.record.begin({each.step: (each.key or "", each.generation) for each in to_start})
         with self._failing(steps, "was not started"):
             # what is used is on record before anything new is made from it
             self.attempts.reach_now(steps[0], self.session.record.write)
             for missing in to_start:
                 tasks.add(missing.step, partial(self.attempts.run, missing))
 
-    def _look_up(self, step: Step) -> list[MissingStep]:
+    def _look_up(self, step: Step) -> list[StepState]:
         """The step, when it has to run."""
         missing = None
         with self._failing([step], "cannot be looked up"):
@@ -193,12 +193,11 @@ class _Execution:
             for step in steps:
                 self._failed(step, f"The step {step.label} {how}: {error}")
 
-    def _find(self, step: Step) -> MissingStep | None:
+    def _find(self, step: Step) -> StepState | None:
         """Note the step's result when one counts; else how to make it."""
         found = self.resolver.resolve(step, self.session.results.outputs)
         if found.status == "run":
-            assert found.parts is not None  # a result that is given does not run
-            return MissingStep(step, found.parts, found.generation, found.reasons if found.manifest else ())
+            return found
         if found.manifest is None or (found.status == "lost" and not self.session.is_spent(step)):
             self._failed(step, self._lost(step, "; ".join(found.reasons)), is_lost=True)
             return None

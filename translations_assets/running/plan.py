@@ -9,8 +9,7 @@ from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.running.protocols import Store
-from translations_assets.running.resolve import LostResults, Resolver, parallel_map
-from translations_assets.running.step_state import Status, StepState
+from translations_assets.running.resolve import LostResults, Resolver, Status, StepState, parallel_map
 
 
 @dataclass(frozen=True)

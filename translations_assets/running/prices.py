@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.records.cost import HOUR, Cost
 
@@ -11,22 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from translations_assets.config.deployment import Costs, Kubernetes, WorkerClassName
-    from translations_assets.graph.step import WorkerClass
+    from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Manifest
 
 WATT_HOURS = 3.6e6  # watt seconds in a kilowatt hour
-
-
-class Needs(Protocol):
-    """A step, as far as it says on what machine it runs."""
-
-    @property
-    def stage(self) -> str:
-        """Its stage."""
-
-    @property
-    def worker(self) -> WorkerClass:
-        """The worker class that it asks for."""
 
 
 class RecordedStep(NamedTuple):
@@ -36,7 +24,7 @@ class RecordedStep(NamedTuple):
     worker: Any
 
 
-def class_of(step: Needs, kubernetes: Kubernetes | None) -> WorkerClassName:
+def class_of(step: Step | RecordedStep, kubernetes: Kubernetes | None) -> WorkerClassName:
     """The worker class on which a step runs; on one's own machine that which it asks for."""
     return kubernetes.class_of(step.stage, step.worker) if kubernetes else step.worker
 
@@ -58,7 +46,7 @@ class Prices:
         """Of all money."""
         return self.costs.currency
 
-    def priced(self, step: Needs, cost: Cost, made: Manifest | None = None) -> Cost:
+    def priced(self, step: Step | RecordedStep, cost: Cost, made: Manifest | None = None) -> Cost:
         """Return a step's cost with money and energy, on the kind of machine where it was made, if it was."""
         name = class_of(step, self.kubernetes)
         rate = self.costs.worker_classes.get(name)
@@ -69,12 +57,12 @@ class Prices:
             price = rate.spot_price
         return replace(cost, money=price * cost.seconds / HOUR, kwh=rate.watts * cost.seconds / WATT_HOURS)
 
-    def without(self, steps: Iterable[Needs]) -> list[WorkerClassName]:
+    def without(self, steps: Iterable[Step]) -> list[WorkerClassName]:
         """The worker classes of steps that have no price."""
         names = {class_of(step, self.kubernetes) for step in steps}
         return sorted(names - self.costs.worker_classes.keys())
 
-    def _machine(self, name: WorkerClassName, step: Needs, made: Manifest | None) -> str:
+    def _machine(self, name: WorkerClassName, step: Step | RecordedStep, made: Manifest | None) -> str:
         worker = made.provenance.worker if made else None
         if worker and (machine := worker.others.get("machine")):
             return str(machine)
@@ -82,6 +70,6 @@ class Prices:
         return worker_class.machine_for(self.asked(step.stage)) if worker_class else "standard"
 
 
-def spent_on(step: Needs, made: Manifest, prices: Prices | None) -> Cost:
+def spent_on(step: Step | RecordedStep, made: Manifest, prices: Prices | None) -> Cost:
     """Return the cost of a step's result, by the prices of today."""
     return prices.priced(step, made.cost, made) if prices else made.cost

@@ -11,8 +11,8 @@ from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.running.prices import RecordedStep
 from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import StepState
 from translations_assets.running.saves import newest_save
-from translations_assets.running.step_state import StepState
 from translations_assets.runs.run import Run
 
 Condition = Literal[

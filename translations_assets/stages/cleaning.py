@@ -20,7 +20,7 @@ from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
-from translations_assets.stages.handles import RESUMED_ATTEMPTS, CleanMono, Corpus, Mono, corpus_step
+from translations_assets.stages.handles import RESUMED_ATTEMPTS, CleanMono, Corpora, Corpus, Mono, corpus_step
 from translations_assets.stages.languages import Identifying, opuscleaner_code
 
 ROOT = repository_root()
@@ -73,7 +73,7 @@ SCORED = ("scores.zst", "stats.json")
 
 
 @stage(group="corpus")
-def clean_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> list[Corpus]:
+def clean_corpus(config: TrainingConfig, dataset_train: Corpora) -> Corpora:
     """The parallel training datasets without the pairs that rules or language identification reject."""
     identifying = Identifying(config, "corpus")
     return [clean_parallel_dataset(config, corpus, identifying) for corpus in dataset_train]
@@ -111,9 +111,7 @@ def bicleaner_model(config: TrainingConfig) -> Folder | None:
 
 
 @stage(group="corpus")
-def bicleaner(
-    config: TrainingConfig, clean_corpus: list[Corpus], bicleaner_model: Folder | None
-) -> list[Corpus]:
+def bicleaner(config: TrainingConfig, clean_corpus: Corpora, bicleaner_model: Folder | None) -> Corpora:
     """The cleaned parallel datasets without the pairs that Bicleaner-AI does not take for translations."""
     if bicleaner_model is None:
         return clean_corpus

@@ -19,7 +19,7 @@ from translations_assets.stages.continuation import (
     fetch_corpus,
     url_secrets,
 )
-from translations_assets.stages.handles import CleanMono, Corpus, Mono, Side, aliases, corpus_step
+from translations_assets.stages.handles import CleanMono, Corpora, Corpus, Mono, Side, aliases, corpus_step
 
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
@@ -28,19 +28,19 @@ SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
 
 
 @stage(group="data")
-def dataset_train(config: TrainingConfig) -> list[Corpus]:
+def dataset_train(config: TrainingConfig) -> Corpora:
     """The parallel training datasets, each fetched from its provider as two files of equally many lines."""
     return [import_parallel(config, "train", dataset) for dataset in config.datasets.train]
 
 
 @stage(group="data")
-def dataset_devtest(config: TrainingConfig) -> list[Corpus]:
+def dataset_devtest(config: TrainingConfig) -> Corpora:
     """The parallel datasets that training is validated on."""
     return [import_parallel(config, "devtest", dataset) for dataset in config.datasets.devtest]
 
 
 @stage(group="data")
-def dataset_test(config: TrainingConfig) -> list[Corpus]:
+def dataset_test(config: TrainingConfig) -> Corpora:
     """The test sets that every model is evaluated on, variants (upper case, typos) included."""
     return [import_parallel(config, "test", dataset) for dataset in config.datasets.test]
 
@@ -59,7 +59,7 @@ def dataset_mono_trg(config: TrainingConfig) -> list[Mono]:
 
 
 @stage(group="data")
-def analyze_corpus(config: TrainingConfig, dataset_train: list[Corpus]) -> None:
+def analyze_corpus(config: TrainingConfig, dataset_train: Corpora) -> None:
     """Histograms of words and code points per line of every parallel training dataset."""
     for corpus in dataset_train:
         _analyze(corpus.name, config.experiment.src, corpus.src)
@@ -77,7 +77,7 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
 
 @stage(group="corpus")
 def merge_corpus(
-    config: TrainingConfig, bicleaner: list[Corpus], dataset_devtest: list[Corpus], dataset_test: list[Corpus]
+    config: TrainingConfig, bicleaner: Corpora, dataset_devtest: Corpora, dataset_test: Corpora
 ) -> Corpus | None:
     """The parallel training corpus: one pair per distinct target, without any line of a dev or test set.
 
@@ -94,7 +94,7 @@ def merge_corpus(
 
 
 @stage(group="corpus")
-def merge_devset(config: TrainingConfig, dataset_devtest: list[Corpus], dataset_test: list[Corpus]) -> Corpus:
+def merge_devset(config: TrainingConfig, dataset_devtest: Corpora, dataset_test: Corpora) -> Corpus:
     """The validation set, without any line of a test set."""
     limit = config.experiment.dev_max_sentences
     return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
@@ -105,8 +105,8 @@ def merge_mono_src(
     config: TrainingConfig,
     monocleaner: CleanMono,
     merge_corpus: Corpus | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
 ) -> Mono | None:
     """Monolingual source text, without duplicates and without what the parallel, dev or test text holds."""
     return _merge_mono(config, "src", monocleaner.src, merge_corpus, dataset_devtest + dataset_test)
@@ -117,8 +117,8 @@ def merge_mono_trg(
     config: TrainingConfig,
     monocleaner: CleanMono,
     merge_corpus: Corpus | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
 ) -> Mono | None:
     """Monolingual target text, without duplicates and without what the parallel, dev or test text holds."""
     return _merge_mono(config, "trg", monocleaner.trg, merge_corpus, dataset_devtest + dataset_test)
@@ -249,8 +249,8 @@ def _choices(
 def _merge_parallel(
     config: TrainingConfig,
     name: str,
-    corpora: list[Corpus],
-    held_out: list[Corpus],
+    corpora: Corpora,
+    held_out: Corpora,
     limit: int | None,
     choices: Mapping[str, Arg],
 ) -> Corpus:
@@ -282,7 +282,7 @@ def _merge_parallel(
 
 
 def _merge_mono(
-    config: TrainingConfig, side: Side, monos: list[Mono], corpus: Corpus | None, held_out: list[Corpus]
+    config: TrainingConfig, side: Side, monos: list[Mono], corpus: Corpus | None, held_out: Corpora
 ) -> Mono | None:
     if not monos or corpus is None:
         return None

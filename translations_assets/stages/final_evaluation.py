@@ -11,7 +11,14 @@ from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Input, Output, WorkerClass
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, fetch_model, url_secrets
-from translations_assets.stages.handles import Corpus, ModelEvaluation, aliases, mozillas_name
+from translations_assets.stages.handles import (
+    Corpora,
+    Corpus,
+    Evaluations,
+    ModelEvaluation,
+    aliases,
+    mozillas_name,
+)
 from translations_assets.stages.metrics import EvaluationInputs, score
 
 PACKED_MODEL = "model.tar"
@@ -23,10 +30,10 @@ TRANSLATORS = {"firefox": "bergamot", "marian": "marian", "ctranslate2": "ctrans
 @stage(group="evaluation")
 def final_evaluation(
     config: TrainingConfig,
-    evaluate_exported: list[ModelEvaluation],
-    dataset_test: list[Corpus],
+    evaluate_exported: Evaluations,
+    dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
-) -> list[ModelEvaluation]:
+) -> Evaluations:
     """The exported student against Firefox's released model and others, on every test set.
 
     Nothing to do where the config has no `final-evaluation`: it needs the network. Results are in Mozilla's
@@ -82,12 +89,7 @@ def _fetch(config: TrainingConfig, model: ComparedModel) -> Input:
 
 
 def _evaluate(
-    config: TrainingConfig,
-    name: str,
-    test: Corpus,
-    system: Mapping[str, Input],
-    form: str,
-    mozillas: str,
+    config: TrainingConfig, name: str, test: Corpus, system: Mapping[str, Input], form: str, mozillas: str
 ) -> ModelEvaluation:
     """Evaluate a model, or the translations that it made."""
     worker: WorkerClass = "gpu" if form == "marian" else "cpu"

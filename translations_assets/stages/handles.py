@@ -100,6 +100,10 @@ class ModelEvaluation:
         return [f"{self.mozillas}__{metric}.{kind}.json" for kind in kinds]
 
 
+Corpora: TypeAlias = "list[Corpus]"
+Evaluations: TypeAlias = "list[ModelEvaluation]"
+
+
 def mozillas_name(config: TrainingConfig, test: Corpus, translator: str, model: str) -> str:
     """The beginning of the names of a model's results on a test set in Mozilla's layout.
 

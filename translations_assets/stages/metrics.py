@@ -15,7 +15,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, Output
 from translations_assets.results.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
-from translations_assets.stages.handles import ModelEvaluation, aliases
+from translations_assets.stages.handles import Evaluations, ModelEvaluation, aliases
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
@@ -88,7 +88,7 @@ def score(
     *,
     backwards: bool = False,
     exported: Folder | None = None,
-) -> list[ModelEvaluation]:
+) -> Evaluations:
     """The evaluations; with steps that score their translations by what the config names besides.
 
     Of paragraphs the sentences' translations are joined; an `exported` model translates whole ones itself.

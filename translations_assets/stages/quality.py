@@ -18,9 +18,10 @@ from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     GPU_ATTEMPTS,
     Aligned,
+    Corpora,
     Corpus,
+    Evaluations,
     Model,
-    ModelEvaluation,
     Mono,
     Side,
     Vocab,
@@ -36,10 +37,7 @@ SEED = 1111
 
 @stage(group="checks", checks="merge_corpus")
 def check_merge_corpus(
-    config: TrainingConfig,
-    merge_corpus: Corpus | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    config: TrainingConfig, merge_corpus: Corpus | None, dataset_devtest: Corpora, dataset_test: Corpora
 ) -> None:
     """Held-out lines, languages, duplicates, lengths and empty lines of the parallel corpus."""
     _check_text(config, "corpus", merge_corpus, dataset_devtest + dataset_test, whole_pairs=True)
@@ -47,10 +45,7 @@ def check_merge_corpus(
 
 @stage(group="checks", checks="merge_mono_src")
 def check_merge_mono_src(
-    config: TrainingConfig,
-    merge_mono_src: Mono | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    config: TrainingConfig, merge_mono_src: Mono | None, dataset_devtest: Corpora, dataset_test: Corpora
 ) -> None:
     """Held-out lines, languages, duplicates and empty lines of the monolingual source text."""
     _check_text(config, "mono-src", merge_mono_src, dataset_devtest + dataset_test, sides=["src"])
@@ -58,10 +53,7 @@ def check_merge_mono_src(
 
 @stage(group="checks", checks="merge_mono_trg")
 def check_merge_mono_trg(
-    config: TrainingConfig,
-    merge_mono_trg: Mono | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    config: TrainingConfig, merge_mono_trg: Mono | None, dataset_devtest: Corpora, dataset_test: Corpora
 ) -> None:
     """Held-out lines, languages, duplicates and empty lines of the monolingual target text."""
     _check_text(config, "mono-trg", merge_mono_trg, dataset_devtest + dataset_test, sides=["trg"])
@@ -72,8 +64,8 @@ def check_train_vocab(
     config: TrainingConfig,
     train_vocab: Vocab,
     merge_corpus: Corpus | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
 ) -> None:
     """Measure the vocabularies' coverage of corpus, dev and test sets, and their pieces for upper case."""
     src, trg = config.experiment.src, config.experiment.trg
@@ -171,7 +163,7 @@ def check_translate_mono_src(config: TrainingConfig, translate_mono_src: Corpus 
 
 @stage(group="checks", checks="cefilter")
 def check_cefilter(
-    config: TrainingConfig, cefilter: Corpus, dataset_devtest: list[Corpus], dataset_test: list[Corpus]
+    config: TrainingConfig, cefilter: Corpus, dataset_devtest: Corpora, dataset_test: Corpora
 ) -> None:
     """Held-out lines, languages, duplicates, lengths, empty and copied lines of what students learn from."""
     _check_text(config, "distilled", cefilter, dataset_devtest + dataset_test)
@@ -184,7 +176,7 @@ def check_alignments_student(config: TrainingConfig, alignments_student: Aligned
 
 
 @stage(group="checks", checks="export")
-def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[Corpus]) -> None:
+def check_export(config: TrainingConfig, export: Folder, dataset_devtest: Corpora) -> None:
     """Load the exported files, and translate with them."""
     step(
         "pipeline.checks.exported",
@@ -199,9 +191,9 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: list[C
 @stage(group="checks", checks="evaluate_student")
 def check_evaluate_student(
     config: TrainingConfig,
-    evaluate_student: list[ModelEvaluation],
-    evaluate_teacher: list[ModelEvaluation],
-    evaluate_teacher_ensemble: list[ModelEvaluation],
+    evaluate_student: Evaluations,
+    evaluate_teacher: Evaluations,
+    evaluate_teacher_ensemble: Evaluations,
 ) -> None:
     """Test whether the student differs from the teachers by more than chance."""
     _compare(config, evaluate_student, evaluate_teacher_ensemble or evaluate_teacher)
@@ -210,9 +202,9 @@ def check_evaluate_student(
 @stage(group="checks", checks="evaluate_finetuned_student")
 def check_evaluate_finetuned_student(
     config: TrainingConfig,
-    evaluate_finetuned_student: list[ModelEvaluation],
-    evaluate_teacher: list[ModelEvaluation],
-    evaluate_teacher_ensemble: list[ModelEvaluation],
+    evaluate_finetuned_student: Evaluations,
+    evaluate_teacher: Evaluations,
+    evaluate_teacher_ensemble: Evaluations,
 ) -> None:
     """Test whether the finetuned student differs from the teachers by more than chance."""
     _compare(config, evaluate_finetuned_student, evaluate_teacher_ensemble or evaluate_teacher)
@@ -220,9 +212,7 @@ def check_evaluate_finetuned_student(
 
 @stage(group="checks", checks="evaluate_quantized")
 def check_evaluate_quantized(
-    config: TrainingConfig,
-    evaluate_quantized: list[ModelEvaluation],
-    evaluate_finetuned_student: list[ModelEvaluation],
+    config: TrainingConfig, evaluate_quantized: Evaluations, evaluate_finetuned_student: Evaluations
 ) -> None:
     """Test whether the quantised student differs from the finetuned one by more than chance."""
     _compare(config, evaluate_quantized, evaluate_finetuned_student)
@@ -230,9 +220,7 @@ def check_evaluate_quantized(
 
 @stage(group="checks", checks="evaluate_exported")
 def check_evaluate_exported(
-    config: TrainingConfig,
-    evaluate_exported: list[ModelEvaluation],
-    evaluate_finetuned_student: list[ModelEvaluation],
+    config: TrainingConfig, evaluate_exported: Evaluations, evaluate_finetuned_student: Evaluations
 ) -> None:
     """Test whether the student in Firefox's engine differs from the finetuned one by more than chance."""
     _compare(config, evaluate_exported, evaluate_finetuned_student)
@@ -240,15 +228,13 @@ def check_evaluate_exported(
 
 @stage(group="checks", checks="final_evaluation")
 def check_final_evaluation(
-    config: TrainingConfig, evaluate_exported: list[ModelEvaluation], final_evaluation: list[ModelEvaluation]
+    config: TrainingConfig, evaluate_exported: Evaluations, final_evaluation: Evaluations
 ) -> None:
     """Test whether the exported student differs from the released model, and others, by more than chance."""
     _compare(config, evaluate_exported, final_evaluation, "check-final")
 
 
-def _compare(
-    config: TrainingConfig, judged: list[ModelEvaluation], others: list[ModelEvaluation], label: str = "check"
-) -> None:
+def _compare(config: TrainingConfig, judged: Evaluations, others: Evaluations, label: str = "check") -> None:
     """Compare a model on each test set with the others that were evaluated there, by all metrics."""
     comet = config.evaluation.comet
     for evaluation in judged:

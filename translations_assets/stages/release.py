@@ -23,7 +23,9 @@ from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     QUANTIZED_FILES,
     SHORTLIST,
+    Corpora,
     Corpus,
+    Evaluations,
     Model,
     ModelEvaluation,
     aliases,
@@ -99,7 +101,7 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
 def evaluate_backwards(
     config: TrainingConfig,
     train_backwards: Model | None,
-    dataset_test: list[Corpus],
+    dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
 ) -> None:
     """Scores of the backwards model, from target to source."""
@@ -112,9 +114,9 @@ def evaluate_backwards(
 def evaluate_teacher(
     config: TrainingConfig,
     train_teacher: list[Model],
-    dataset_test: list[Corpus],
+    dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
-) -> list[ModelEvaluation]:
+) -> Evaluations:
     """Scores of each teacher by itself."""
     return [
         evaluation
@@ -129,9 +131,9 @@ def evaluate_teacher(
 def evaluate_teacher_ensemble(
     config: TrainingConfig,
     train_teacher: list[Model],
-    dataset_test: list[Corpus],
+    dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
-) -> list[ModelEvaluation]:
+) -> Evaluations:
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) <= 1:
         return []
@@ -140,11 +142,8 @@ def evaluate_teacher_ensemble(
 
 @stage(group="evaluation")
 def evaluate_student(
-    config: TrainingConfig,
-    train_student: Model,
-    dataset_test: list[Corpus],
-    evaluation_inputs: EvaluationInputs,
-) -> list[ModelEvaluation]:
+    config: TrainingConfig, train_student: Model, dataset_test: Corpora, evaluation_inputs: EvaluationInputs
+) -> Evaluations:
     """Scores of the student before finetuning."""
     return _evaluate(config, evaluation_inputs, STUDENT, [train_student], dataset_test, "student")
 
@@ -153,28 +152,25 @@ def evaluate_student(
 def evaluate_finetuned_student(
     config: TrainingConfig,
     finetune_student: Model,
-    dataset_test: list[Corpus],
+    dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
-) -> list[ModelEvaluation]:
+) -> Evaluations:
     """Scores of the student after finetuning in 8 bits."""
     return _evaluate(config, evaluation_inputs, FINETUNED, [finetune_student], dataset_test, "student")
 
 
 @stage(group="evaluation")
 def evaluate_quantized(
-    config: TrainingConfig,
-    quantize: Model,
-    dataset_test: list[Corpus],
-    evaluation_inputs: EvaluationInputs,
-) -> list[ModelEvaluation]:
+    config: TrainingConfig, quantize: Model, dataset_test: Corpora, evaluation_inputs: EvaluationInputs
+) -> Evaluations:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
     return _evaluate(config, evaluation_inputs, QUANTIZED, [quantize], dataset_test, "student")
 
 
 @stage(group="evaluation")
 def evaluate_exported(
-    config: TrainingConfig, export: Folder, dataset_test: list[Corpus], evaluation_inputs: EvaluationInputs
-) -> list[ModelEvaluation]:
+    config: TrainingConfig, export: Folder, dataset_test: Corpora, evaluation_inputs: EvaluationInputs
+) -> Evaluations:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
     evaluations, asked = [], config.final_evaluation is not None
     for test in dataset_test:
@@ -197,9 +193,9 @@ def _evaluate(
     evaluation_inputs: EvaluationInputs,
     model: str,
     models: Sequence[Model],
-    tests: list[Corpus],
+    tests: Corpora,
     decoding: Literal["backward", "teacher", "student"],
-) -> list[ModelEvaluation]:
+) -> Evaluations:
     options, langs = config.marian_args, languages(config)
     if decoding == "backward":
         langs = {"src": langs["trg"], "trg": langs["src"]}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
@@ -13,6 +13,7 @@ from translations_assets.stages.handles import (
     CONVERTED_FILES,
     DECODING_CONFIGS,
     RESUMED_ATTEMPTS,
+    Corpora,
     Corpus,
     Model,
     Mono,
@@ -56,22 +57,24 @@ def collect(family: str, name: str, parts: Sequence[Output], text: Output) -> Ou
 
 def translate_in_chunks(
     config: TrainingConfig,
-    *,
-    family: str,
     name: str,
     text: Output,
     models: Sequence[Model],
-    decoding: str,
-    args: Mapping[str, Any],
+    decoding: Literal["backward", "teacher"],
+    *,
     converted: Model | None = None,
     references: Output | None = None,
 ) -> Output:
-    """Split a text, translate the parts, collect them in order under `name`.
+    """Split a text, translate the parts, collect them in order.
 
     Marian decodes with `models`, or CTranslate2 with the one in its form. With references the lists of n best
-    are searched for the best translation by chrF.
+    are searched for the best translation by chrF. The file is called as what `name` begins with, and the
+    language.
     """
-    parts, family = config.taskcluster.split_chunks, f"{family}-{config.pair}"
+    backwards, options = decoding == "backward", config.marian_args
+    args = options.decoding_backward if backwards else options.decoding_teacher
+    lang = config.experiment.src if backwards else config.experiment.trg
+    parts, family = config.taskcluster.split_chunks, f"{name}-{config.pair}"
     split = _split(family, parts, text, references)
     translated = []
     for i in range(1, parts + 1):
@@ -104,7 +107,7 @@ def translate_in_chunks(
             )["best.zst"]
             for i, nbest in enumerate(translated, start=1)
         ]
-    return collect(family, name, translated, text)
+    return collect(family, f"{name.partition('-')[0]}.{lang}.zst", translated, text)
 
 
 @stage(group="back_translation")
@@ -119,16 +122,8 @@ def translate_mono_trg(
         return fetched
     if merge_mono_trg is None or train_backwards is None:
         return None
-    synthetic = translate_in_chunks(
-        config,
-        family="mono-trg",
-        name=f"mono.{config.experiment.src}.zst",
-        text=merge_mono_trg.text,
-        models=[train_backwards],
-        decoding="backward",
-        args=config.marian_args.decoding_backward,
-    )
-    return Corpus(synthetic, merge_mono_trg.text)
+    text = merge_mono_trg.text
+    return Corpus(translate_in_chunks(config, "mono-trg", text, [train_backwards], "backward"), text)
 
 
 @stage(group="distillation")
@@ -157,7 +152,10 @@ def translate_corpus(
     if merge_corpus is None:
         return None
     text, references = merge_corpus.src, merge_corpus.trg
-    return _translate(config, "corpus", text, train_teacher, convert_teacher, references)
+    translated = translate_in_chunks(
+        config, "corpus", text, train_teacher, "teacher", converted=convert_teacher, references=references
+    )
+    return Corpus(text, translated)
 
 
 @stage(group="distillation")
@@ -170,7 +168,11 @@ def translate_mono_src(
     """Mono source text with the teachers' translation."""
     if merge_mono_src is None:
         return None
-    return _translate(config, "mono-src", merge_mono_src.text, train_teacher, convert_teacher)
+    text = merge_mono_src.text
+    translated = translate_in_chunks(
+        config, "mono-src", text, train_teacher, "teacher", converted=convert_teacher
+    )
+    return Corpus(text, translated)
 
 
 @stage(group="distillation")
@@ -178,8 +180,8 @@ def merge_translated(
     config: TrainingConfig,
     translate_corpus: Corpus | None,
     translate_mono_src: Corpus | None,
-    dataset_devtest: list[Corpus],
-    dataset_test: list[Corpus],
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
 ) -> Corpus | None:
     """The distilled corpus, shuffled, without duplicates and without any line of a dev or test set."""
     if translate_corpus is None:
@@ -245,26 +247,3 @@ def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Out
         args={"drop": DROPPED_SHARE},
         inputs={**merge_translated.sides, "scores": score},
     )
-
-
-def _translate(
-    config: TrainingConfig,
-    family: str,
-    text: Output,
-    teachers: list[Model],
-    converted: Model | None,
-    references: Output | None = None,
-) -> Corpus:
-    """A text with the teachers' translation, which is called `corpus` or `mono` in files."""
-    translated = translate_in_chunks(
-        config,
-        family=family,
-        name=f"{family.partition('-')[0]}.{config.experiment.trg}.zst",
-        text=text,
-        models=teachers,
-        converted=converted,
-        decoding="teacher",
-        args=config.marian_args.decoding_teacher,
-        references=references,
-    )
-    return Corpus(text, translated)

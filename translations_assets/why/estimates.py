@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 import yaml
@@ -70,16 +70,21 @@ DECODING = ("pipeline.translate.translate", "pipeline.cefilter.score")
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The estimated cost of a step; of a training, with the reason.
+class Forecast:
+    """The forecast of a step.
 
-    reason  `6,000 updates of 4,000 pieces, 9.8 million weights, 90 GFLOP/s as train-backwards had`
-    disk    bytes that it needs while it runs, besides its inputs and texts
+    disk       bytes that it needs while it runs; in an estimate, besides its inputs and texts
+    outputs    file → its bytes
+    estimated  nothing like it was made before
+    reason     by what a training was estimated: `6,000 updates of 4,000 pieces, 9.8 million weights,
+               90 GFLOP/s as train-backwards had`
     """
 
     cost: Cost
-    reason: str = ""
     disk: float = 0.0
+    outputs: Mapping[str, float] = field(default_factory=dict)
+    estimated: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,24 +115,24 @@ class Estimates:
         self._measured = measured
         self._speeds: dict[bool, TrainingSpeed] = {}
 
-    def of(self, step: Step, read: float | None) -> Estimate | None:
+    def of(self, step: Step, read: float | None) -> Forecast | None:
         """Of a step that reads so many bytes of compressed text; None where too little is known of it."""
         if step.script == TRAINING:
             return self._training(step, read)
         if read is None:
             return None
         if step.script in DECODING and (weights := self._weights_of_models(step)):
-            return Estimate(self._cost(step, self._decoding(step, read, weights)))
+            return Forecast(self._cost(step, self._decoding(step, read, weights)), estimated=True)
         rate = SCRIPTS.get(step.script, OTHERS)
         seconds = rate.start + rate.text * read / 1e6
-        return Estimate(Cost(seconds, seconds))
+        return Forecast(Cost(seconds, seconds), estimated=True)
 
     def start(self, step: Step) -> Cost:
         """Return the cost of the step's script before it comes to its text."""
         seconds = DECODING_START if step.script in DECODING else SCRIPTS.get(step.script, OTHERS).start
         return self._cost(step, seconds)
 
-    def _training(self, step: Step, read: float | None) -> Estimate | None:
+    def _training(self, step: Step, read: float | None) -> Forecast | None:
         updates = updates_of(step, self._keys, read)
         if updates is None:
             return None
@@ -139,7 +144,8 @@ class Estimates:
             f"{speed.flops / 1e9:,.0f} GFLOP/s {speed.source}"
         )
         seconds = START + updates * an_update * VALIDATIONS
-        return Estimate(self._cost(step, seconds), reason, SAVED * WEIGHT * weights)
+        disk = SAVED * WEIGHT * weights
+        return Forecast(self._cost(step, seconds), disk, estimated=True, reason=reason)
 
     def _decoding(self, step: Step, read: float, weights: float) -> float:
         """Seconds of a script that runs a model over a text, two operations for each weight."""

@@ -10,7 +10,8 @@ import json
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from translations_assets.records.bundle import unpack
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob, KeyParts, Manifest
 from translations_assets.running.plan import Plan
-from translations_assets.running.protocols import Store
+from translations_assets.running.resolve import StepState
 from translations_assets.why.differences import (
     DIGITS,
     Change,
@@ -40,32 +41,9 @@ from translations_assets.why.differences import (
 )
 from translations_assets.why.history import History
 
-
-class EarlierCode:
-    """Compares bundles with the code as it is now; each once."""
-
-    def __init__(self, store: Store, keys: KeyMaker) -> None:
-        self._store, self._keys = store, keys
-        self._changes: dict[tuple[str, str], list[str]] = {}
-
-    def changes(self, script: str, earlier: Manifest) -> list[str]:
-        """List the changes in a script's code, symbol by symbol, since an artifact was made."""
-        which = script, earlier.bundle.digest
-        if which not in self._changes:
-            self._changes[which] = self._compare(script, earlier.bundle) or [f"{script}: code changed"]
-        return self._changes[which]
-
-    def _compare(self, script: str, bundle: Blob) -> list[str]:
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                unpack(self._store.read_blob(bundle), Path(folder))
-                return self._keys.code_changes(script, CodeBase(Path(folder)))
-        except (StoreError, CodeError, OSError, ValueError):
-            return []  # the earlier code is missing or cannot be read: no more is known than that it differs
-
-
 CANDIDATES = 20  # earlier artifacts that a step is compared with
 COMPARED = 4000  # of all steps together, when many are explained
+OTHERS = 100  # artifacts of a stage of which one may be a training's result
 
 
 def candidates(steps: int) -> int:
@@ -103,7 +81,7 @@ class Explainer:
 
     def __init__(self, config: TrainingConfig, keys: KeyMaker, history: History, rebuild: Rebuild) -> None:
         self._config, self._keys, self._history, self._rebuild = config, keys, history, rebuild
-        self._code = EarlierCode(history.store, keys)
+        self._code: dict[tuple[str, str], list[str]] = {}  # of a script and a bundle: what has changed since
         self._configs: dict[str, ConfigChanges | None] = {}
         self._now: dict[str, Any] | None = None
         self._files: dict[tuple[str, str], list[str]] = {}
@@ -161,7 +139,7 @@ class Explainer:
         lines = [line for change in keys for line in change.lines()]
         lines += setting_lines(before, after, explained)
         if old.code != new.code and old.script == new.script:
-            lines += self._code.changes(step.script, earlier)
+            lines += self._code_changes(step.script, earlier)
         options = {_option(path[1]) for path in explained if path[0] == "input"}  # whose files are others
         inputs = input_changes(old.inputs, new.inputs)
         seen = [change for change in inputs if change.is_change or _option(change.path) not in options]
@@ -172,6 +150,21 @@ class Explainer:
         if not lines and all(new.inputs.values()):
             lines = [OTHER_FORM]
         yield from lines
+
+    def _code_changes(self, script: str, earlier: Manifest) -> list[str]:
+        """List the changes in a script's code, symbol by symbol, since an artifact was made."""
+        which = script, earlier.bundle.digest
+        if which not in self._code:
+            self._code[which] = self._compare_code(script, earlier.bundle) or [f"{script}: code changed"]
+        return self._code[which]
+
+    def _compare_code(self, script: str, bundle: Blob) -> list[str]:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                unpack(self._history.store.read_blob(bundle), Path(folder))
+                return self._keys.code_changes(script, CodeBase(Path(folder)))
+        except (StoreError, CodeError, OSError, ValueError):
+            return []  # the earlier code is missing or cannot be read: no more is known than that it differs
 
     def _responsible(
         self, earlier: Manifest, before: Mapping[KeyPath, Any], after: Mapping[KeyPath, Any]
@@ -227,6 +220,33 @@ def known_parts(keys: KeyMaker, step: Step, made: Mapping[Step, Manifest]) -> Ke
         if output.step in made
     }
     return keys.known_parts(step, known)
+
+
+def settled(plan: Plan, keys: KeyMaker, history: History) -> Plan:
+    """The plan with `run` in place of `maybe` for trainings that were never made like this.
+
+    No earlier artifact of such a step (without any: no other of its stage) has its code, arguments, libraries
+    and known inputs. Only steps that cannot be repeated byte by byte are looked at: these are few, and what
+    plans cost.
+    """
+    made = plan.results()
+
+    def runs(planned: StepState) -> bool:
+        if planned.status != "maybe" or planned.step.repeatable or planned.key is not None:
+            return False
+        parts = known_parts(keys, planned.step, made)
+        earlier = history.earlier(planned.step, "", CANDIDATES)
+        others = islice(history.of_stage(planned.step.stage), OTHERS)
+        return not any(_may_be(parts, found.provenance.parts) for found in earlier or others)
+
+    return Plan(tuple(replace(one, status="run") if runs(one) else one for one in plan.steps))
+
+
+def _may_be(parts: KeyParts, other: KeyParts) -> bool:
+    """True if a key that is known in parts may turn out to be another one."""
+    if replace(parts, inputs={}) != replace(other, inputs={}) or parts.inputs.keys() != other.inputs.keys():
+        return False
+    return all(digest in ("", other.inputs[path]) for path, digest in parts.inputs.items())
 
 
 def _option(path: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
@@ -21,7 +21,7 @@ from translations_assets.records.canonical import json_digest
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan
-from translations_assets.why.estimates import TRAINING, Estimates
+from translations_assets.why.estimates import TRAINING, Estimates, Forecast
 from translations_assets.why.history import History
 
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
@@ -30,23 +30,6 @@ LOOKED_AT = 100  # artifacts of the stage among which they are looked for
 DIFFERENT = 1.5  # times as large a text as another, or more: the two tell what a script's start takes
 _TEXTS = (".zst", ".gz", ".tsv")
 LOCAL = LocalFile("").name
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """The forecast of a step.
-
-    disk       bytes that it needs while it runs, its inputs among them
-    outputs    file → its bytes
-    estimated  nothing like it was made before
-    reason     by what a training was estimated
-    """
-
-    cost: Cost
-    disk: float
-    outputs: Mapping[str, float]
-    estimated: bool = False
-    reason: str = ""
 
 
 class Forecasts:
@@ -92,7 +75,7 @@ class Forecasts:
         texts = [name for name in step.outputs if _is_text(name)]
         outputs = {name: (read or 0.0) / max(len(texts), _number_read(step)) for name in texts}
         disk = placed_files + sum(outputs.values()) + found.disk
-        return Forecast(found.cost, disk, outputs, estimated=True, reason=found.reason)
+        return replace(found, disk=disk, outputs=outputs)
 
     def _start(self, step: Step) -> Cost:
         """Return the cost of the step's script before its text, by its artifacts, else estimated."""

@@ -11,9 +11,9 @@ from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.running.plan import Plan
 from translations_assets.running.prices import Prices, class_of
-from translations_assets.running.step_state import StepState
-from translations_assets.why.estimates import Estimates
-from translations_assets.why.forecast import Forecast, Forecasts
+from translations_assets.running.resolve import StepState
+from translations_assets.why.estimates import Estimates, Forecast
+from translations_assets.why.forecast import Forecasts
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:

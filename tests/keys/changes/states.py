@@ -28,7 +28,7 @@ from translations_assets.keys.code.modules import Module
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Provenance
 from translations_assets.running.plan import make_plan
-from translations_assets.running.step_state import Status
+from translations_assets.running.resolve import Status
 from translations_assets.stages import STAGES
 
 ROOT = repository_root()
