@@ -13,6 +13,7 @@ from translations_assets.cli.common import Json
 from translations_assets.cli.output import print_answer, print_note
 from translations_assets.common.errors import TranslationsError
 from translations_assets.project import this_project
+from translations_assets.results.known import ReadOnce
 from translations_assets.running.protocols import Store
 
 DATABASE = "registry.sqlite"
@@ -32,7 +33,6 @@ def build(
     from translations_assets.registry.read import StoreReader
     from translations_assets.registry.reports import Reports
     from translations_assets.registry.site import write_site
-    from translations_assets.results.known import ReadOnce
 
     if output.exists() and not output.is_dir():  # Typer lets devices and pipes pass
         raise TranslationsError(f"{output} is not a folder. Give another one.")
