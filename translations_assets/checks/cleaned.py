@@ -10,8 +10,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, percent
-from translations_assets.config.gates import Agreement, Dropped, HalfTranslated, Sides
+from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, each, percent
+from translations_assets.config import gates
 from translations_assets.results.statistics import SidesAgreement, Statistics
 
 FEWEST = 50  # sentences, or pairs whose lengths are compared, of which a share tells something
@@ -29,7 +29,7 @@ class _SideFinding:
     samples: Sequence[str] = ()
 
 
-def agreement(documents: Documents[Statistics], thresholds: Agreement) -> Verdict:
+def agreement(documents: Documents[Statistics], thresholds: gates.Agreement) -> Verdict:
     """Places of a dataset at which targets fit the sources beside theirs as well as their own, or better."""
     judged = {
         dataset: _shifted(dataset, found, thresholds)
@@ -39,7 +39,7 @@ def agreement(documents: Documents[Statistics], thresholds: Agreement) -> Verdic
     return _verdict(judged, "no parallel dataset has lines enough")
 
 
-def _shifted(dataset: str, found: SidesAgreement, thresholds: Agreement) -> _SideFinding:
+def _shifted(dataset: str, found: SidesAgreement, thresholds: gates.Agreement) -> _SideFinding:
     apart, windows = sum(found.apart.values()), found.windows
     at, times = max(found.apart.items(), key=lambda one: int(one[1]), default=("None", 0))
     told = f"in {dataset} source and target do not go together at {apart:,} of {windows:,} places"
@@ -54,7 +54,7 @@ def _shifted(dataset: str, found: SidesAgreement, thresholds: Agreement) -> _Sid
     return _SideFinding(apart / windows, counted / windows > thresholds.max_share, told)
 
 
-def half_translated(documents: Documents[Statistics], thresholds: HalfTranslated) -> Verdict:
+def half_translated(documents: Documents[Statistics], thresholds: gates.HalfTranslated) -> Verdict:
     """Sentences whose translation is a copy, has much of the source in it, or ends too soon."""
     judged: dict[str, _SideFinding] = {}
     for dataset, found in _agreements(documents):
@@ -80,7 +80,9 @@ def half_translated(documents: Documents[Statistics], thresholds: HalfTranslated
     return _verdict(judged, "no parallel dataset has sentences enough")
 
 
-def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslated) -> dict[str, _SideFinding]:
+def _lengths(
+    dataset: str, quartiles: Sequence[float], thresholds: gates.HalfTranslated
+) -> dict[str, _SideFinding]:
     low, median, high = quartiles
     spread, off = high / low, max(median, 1 / median)
     spread_told = (
@@ -103,10 +105,10 @@ def _lengths(dataset: str, quartiles: Sequence[float], thresholds: HalfTranslate
     }
 
 
-def sides(documents: Documents[Statistics], thresholds: Sides) -> Verdict:
+def sides(documents: Documents[Statistics], thresholds: gates.Sides) -> Verdict:
     """Long lines that are in another language, before anything is dropped, by dataset and side."""
     judged: dict[str, _SideFinding] = {}
-    for dataset, stats in _datasets(documents):
+    for dataset, stats in each(documents):
         for side in stats.identified:
             if side.shares is not None:
                 share = sum(side.shares.values())
@@ -117,11 +119,11 @@ def sides(documents: Documents[Statistics], thresholds: Sides) -> Verdict:
     return _verdict(judged, "the languages of no dataset are known before cleaning")
 
 
-def dropped(documents: Documents[Statistics], thresholds: Dropped) -> Verdict:
+def dropped(documents: Documents[Statistics], thresholds: gates.Dropped) -> Verdict:
     """Lines that cleaning drops, beside what it drops of other datasets of the same provider."""
     shares: dict[str, float] = {}
     reasons: dict[str, str] = {}
-    for dataset, stats in _datasets(documents):
+    for dataset, stats in each(documents):
         lines = stats.lines
         if lines and lines.read >= FEWEST_LINES:
             shares[dataset] = 1 - lines.kept / lines.read
@@ -130,7 +132,9 @@ def dropped(documents: Documents[Statistics], thresholds: Dropped) -> Verdict:
     return _verdict(judged, f"no dataset has {FEWEST_LINES:,} lines")
 
 
-def _unusual(dataset: str, shares: Mapping[str, float], reasons: str, thresholds: Dropped) -> _SideFinding:
+def _unusual(
+    dataset: str, shares: Mapping[str, float], reasons: str, thresholds: gates.Dropped
+) -> _SideFinding:
     """Judge the share that is dropped of a dataset, alone or beside others of its provider."""
     alike = [
         share
@@ -151,13 +155,9 @@ def _provider(step: str) -> str:
     return name if separator else ""
 
 
-def _datasets(documents: Documents[Statistics]) -> Iterator[tuple[str, Statistics]]:
-    return ((step, stats) for steps in documents.values() for step, stats in steps.items())
-
-
 def _agreements(documents: Documents[Statistics]) -> Iterator[tuple[str, SidesAgreement]]:
     """Yield the statistics of agreement, of the datasets that have any."""
-    return ((step, stats.agreement) for step, stats in _datasets(documents) if stats.agreement)
+    return ((step, stats.agreement) for step, stats in each(documents) if stats.agreement)
 
 
 def _verdict(judged: Mapping[str, _SideFinding], absent: str) -> Verdict:

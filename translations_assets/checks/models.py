@@ -9,20 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict, only, percent
-from translations_assets.config.gates import (
-    AlignmentIndices,
-    AlignmentLinks,
-    ExportedGap,
-    ExportedLoss,
-    ExportGate,
-    QuantizedGap,
-    ReleasedGap,
-    StudentGap,
-    TeacherFloor,
-    TeacherMargin,
-    TrainingCollapse,
-    TrainingCurve,
-)
+from translations_assets.config import gates
 from translations_assets.config.model_names import (
     BACKWARDS,
     ENSEMBLE,
@@ -42,7 +29,7 @@ VARIANT = "_aug-"  # in the key of a dataset that was changed, flores_aug-upper_
 CHRF, ENTROPY = "chrf", "ce-mean-words"
 
 
-def alignment_indices(documents: Documents[Numbers], thresholds: AlignmentIndices) -> Verdict:
+def alignment_indices(documents: Documents[Numbers], thresholds: gates.AlignmentIndices) -> Verdict:
     """Links that point to no word."""
     found = only(documents, NO_ALIGNMENTS)
     wrong = found["out_of_range"] + found["malformed"]
@@ -59,7 +46,7 @@ def alignment_indices(documents: Documents[Numbers], thresholds: AlignmentIndice
     )
 
 
-def alignment_links(documents: Documents[Numbers], thresholds: AlignmentLinks) -> Verdict:
+def alignment_links(documents: Documents[Numbers], thresholds: gates.AlignmentLinks) -> Verdict:
     """Judge how many pairs have links, and how many links a word has."""
     found = only(documents, NO_ALIGNMENTS)
     unaligned, links = found["no_links_share"], found["links_per_word"]
@@ -71,7 +58,7 @@ def alignment_links(documents: Documents[Numbers], thresholds: AlignmentLinks) -
     )
 
 
-def teacher_floor(documents: Documents[Numbers], thresholds: TeacherFloor) -> Verdict:
+def teacher_floor(documents: Documents[Numbers], thresholds: gates.TeacherFloor) -> Verdict:
     """chrF on the dev set: the teachers' together, by itself and against what chance would give."""
     found = only(documents, "the training config has no teacher")
     chrf, chance = found["chrf"]["score"], found["chance"]["score"]
@@ -85,7 +72,7 @@ def teacher_floor(documents: Documents[Numbers], thresholds: TeacherFloor) -> Ve
     )
 
 
-def teacher_margin(documents: Documents[Training], thresholds: TeacherMargin) -> Verdict:
+def teacher_margin(documents: Documents[Training], thresholds: gates.TeacherMargin) -> Verdict:
     """chrF on the validation set: every teacher's against the backwards model's."""
     if not documents["train_teacher"] or not documents["train_backwards"]:
         raise NothingToJudge("teachers and backwards model are not both trained here")
@@ -109,7 +96,7 @@ def _validated(label: str, training: Training) -> float:
     return training.best[CHRF].score
 
 
-def student_gap(documents: Documents[Any], thresholds: StudentGap) -> Verdict:
+def student_gap(documents: Documents[Any], thresholds: gates.StudentGap) -> Verdict:
     """chrF on the test sets: the student's against the teachers'."""
     ensemble = _scores(documents["evaluate_teacher_ensemble"])
     teachers = ensemble or _scores(documents["evaluate_teacher"])
@@ -123,21 +110,21 @@ def student_gap(documents: Documents[Any], thresholds: StudentGap) -> Verdict:
     )
 
 
-def quantized_gap(documents: Documents[Scores], thresholds: QuantizedGap) -> Verdict:
+def quantized_gap(documents: Documents[Scores], thresholds: gates.QuantizedGap) -> Verdict:
     """chrF on the test sets: the quantised student's against that of the model it was made from."""
     whole = _scores(documents["evaluate_finetuned_student"])
     small = _scores(documents["evaluate_quantized"])
     return _gap(documents, whole, small, thresholds.max_gap, FINETUNED, QUANTIZED, thresholds.max_gain)
 
 
-def exported_gap(documents: Documents[Any], thresholds: ExportedGap | ExportedLoss) -> Verdict:
+def exported_gap(documents: Documents[Any], thresholds: gates.ExportedGap | gates.ExportedLoss) -> Verdict:
     """chrF on the test sets: the exported student's in Firefox's engine against that of the finetuned one."""
     whole = _scores(documents["evaluate_finetuned_student"])
     found = _scores(documents["evaluate_exported"])
     return _gap(documents, whole, found, thresholds.max_gap, FINETUNED, EXPORTED)
 
 
-def released_gap(documents: Documents[Any], thresholds: ReleasedGap) -> Verdict:
+def released_gap(documents: Documents[Any], thresholds: gates.ReleasedGap) -> Verdict:
     """chrF on the test sets: the exported student's against that of the model that Firefox ships."""
     found: dict[str, dict[str, Scores]] = {EXPORTED: {}, RELEASED: {}}
     for label, scores in documents["final_evaluation"].items():
@@ -218,7 +205,7 @@ def _gap(
     )
 
 
-def export(documents: Documents[Numbers], thresholds: ExportGate) -> Verdict:
+def export(documents: Documents[Numbers], thresholds: gates.ExportGate) -> Verdict:
     """Judge whether exported files load, and their translations."""
     found = only(documents, "the training config exports nothing")
     if not found["loads"]:
@@ -233,7 +220,7 @@ def export(documents: Documents[Numbers], thresholds: ExportGate) -> Verdict:
     )
 
 
-def collapse(documents: Documents[Training], thresholds: TrainingCollapse) -> Verdict:
+def collapse(documents: Documents[Training], thresholds: gates.TrainingCollapse) -> Verdict:
     """Models that never learned to translate, unlearned it, or diverged."""
     trained = _trained(documents)
     wrong: list[str] = []
@@ -254,7 +241,7 @@ def _kept(best: Mapping[str, float]) -> str:
     return f"chrF {min(best.values()):.1f} at the best validation{worst}, and the last one is close to it"
 
 
-def _collapses(points: Sequence[CurvePoint], thresholds: TrainingCollapse) -> Iterator[str]:
+def _collapses(points: Sequence[CurvePoint], thresholds: gates.TrainingCollapse) -> Iterator[str]:
     best, last, lowest = _best(points, CHRF), points[-1], _best(points, ENTROPY)
     highest, chrf = best.numbers[CHRF], last.numbers[CHRF]
     if highest < thresholds.min_chrf:
@@ -275,7 +262,7 @@ def _collapses(points: Sequence[CurvePoint], thresholds: TrainingCollapse) -> It
         )
 
 
-def curve(documents: Documents[Training], thresholds: TrainingCurve, epochs: bool = True) -> Verdict:
+def curve(documents: Documents[Training], thresholds: gates.TrainingCurve, epochs: bool = True) -> Verdict:
     """chrF and cross-entropy where the other one is best, and how much of its text a training has seen."""
     trained = _trained(documents)
     failed, passed = list[str](), list[str]()

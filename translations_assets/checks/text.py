@@ -6,18 +6,8 @@ back-translations.
 
 from __future__ import annotations
 
-from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, only, percent
-from translations_assets.config.gates import (
-    Duplicates,
-    EmptyLines,
-    HeldOutExact,
-    HeldOutNear,
-    IdentificationGate,
-    LanguageGate,
-    LengthRatio,
-    TranslationCollapse,
-    Translations,
-)
+from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, each, only, percent
+from translations_assets.config import gates
 from translations_assets.results.files import Numbers
 from translations_assets.results.statistics import Statistics
 
@@ -26,10 +16,10 @@ CORPUS = "check_merge_corpus"
 SHARED_SCRIPTS = ("Latin", "Cyrillic", "Arabic", "Devanagari")  # many languages are written in them
 
 
-def held_out_exact(documents: Documents[Numbers], thresholds: HeldOutExact) -> Verdict:
+def held_out_exact(documents: Documents[Numbers], thresholds: gates.HeldOutExact) -> Verdict:
     """Whole pairs of training text, and lines of at least five words, that are in a dev or test set."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
-    whole = [text["held_out_pairs"] for text in _texts(documents) if "held_out_pairs" in text]
+    whole = [text["held_out_pairs"] for _, text in each(documents) if "held_out_pairs" in text]
     pairs = sum(found["exact"] for found in whole)
     lines = sum(held_out["exact"] for _, held_out in sides)
     told = [f"{pairs:,} whole pairs"] if whole else []
@@ -46,7 +36,7 @@ def held_out_exact(documents: Documents[Numbers], thresholds: HeldOutExact) -> V
     )
 
 
-def held_out_near(documents: Documents[Numbers], thresholds: HeldOutNear) -> Verdict:
+def held_out_near(documents: Documents[Numbers], thresholds: gates.HeldOutNear) -> Verdict:
     """Lines of dev and test sets that are the same as training lines, or nearly so."""
     sides = [(side["lang"], side["held_out"]) for _, side in _sides(documents)]
     shares = {
@@ -67,7 +57,7 @@ def held_out_near(documents: Documents[Numbers], thresholds: HeldOutNear) -> Ver
     )
 
 
-def language(documents: Documents[Numbers], thresholds: LanguageGate) -> Verdict:
+def language(documents: Documents[Numbers], thresholds: gates.LanguageGate) -> Verdict:
     """Lines that are taken for another language."""
     found = {side["lang"]: side["language"] for _, side in _sides(documents)}
     worst = max(found.values(), key=lambda side: float(side["share"]))
@@ -85,7 +75,7 @@ def language(documents: Documents[Numbers], thresholds: LanguageGate) -> Verdict
     )
 
 
-def identification(documents: Documents[Statistics], thresholds: IdentificationGate) -> Verdict:
+def identification(documents: Documents[Statistics], thresholds: gates.IdentificationGate) -> Verdict:
     """Lines in the script of their language that cleaning dropped for it, by dataset and side.
 
     Where few languages have the script, such lines hardly can be in another. Where many have it, they may be;
@@ -93,8 +83,7 @@ def identification(documents: Documents[Statistics], thresholds: IdentificationG
     """
     judged = [
         (f"{step}, {side.lang}", side)
-        for steps in documents.values()
-        for step, stats in steps.items()
+        for step, stats in each(documents)
         for side in stats.identified
         if side.lines >= max(1, thresholds.min_lines)
     ]
@@ -115,7 +104,7 @@ def identification(documents: Documents[Statistics], thresholds: IdentificationG
     return Verdict(not bad, description, shares, [line for _, side in bad for line in side.samples])
 
 
-def duplicates(documents: Documents[Numbers], thresholds: Duplicates) -> Verdict:
+def duplicates(documents: Documents[Numbers], thresholds: gates.Duplicates) -> Verdict:
     """Lines or pairs that repeat an earlier one."""
     repeated = only(documents, NO_TEXT)["duplicates"]
     return Verdict(
@@ -126,7 +115,7 @@ def duplicates(documents: Documents[Numbers], thresholds: Duplicates) -> Verdict
     )
 
 
-def length_ratio(documents: Documents[Numbers], thresholds: LengthRatio) -> Verdict:
+def length_ratio(documents: Documents[Numbers], thresholds: gates.LengthRatio) -> Verdict:
     """Pairs whose lengths do not fit each other."""
     ratio = only(documents, NO_TEXT)["length_ratio"]
     return Verdict(
@@ -137,7 +126,7 @@ def length_ratio(documents: Documents[Numbers], thresholds: LengthRatio) -> Verd
     )
 
 
-def empty_lines(documents: Documents[Numbers], thresholds: EmptyLines) -> Verdict:
+def empty_lines(documents: Documents[Numbers], thresholds: gates.EmptyLines) -> Verdict:
     """Lines without text."""
     empty = {side["lang"]: side["empty"] / max(1, text["lines"]) for text, side in _sides(documents)}
     return Verdict(
@@ -147,20 +136,15 @@ def empty_lines(documents: Documents[Numbers], thresholds: EmptyLines) -> Verdic
     )
 
 
-def _texts(documents: Documents[Numbers]) -> list[Numbers]:
-    """The numbers of each text."""
-    return [text for steps in documents.values() for text in steps.values()]
-
-
 def _sides(documents: Documents[Numbers]) -> list[tuple[Numbers, Numbers]]:
     """(text, side) for each side of each text, of which there must be some."""
-    sides = [(text, side) for text in _texts(documents) for side in text["sides"]]
+    sides = [(text, side) for _, text in each(documents) for side in text["sides"]]
     if not sides:
         raise NothingToJudge(NO_TEXT)
     return sides
 
 
-def translations(documents: Documents[Numbers], thresholds: Translations, made: int = 1) -> Verdict:
+def translations(documents: Documents[Numbers], thresholds: gates.Translations, made: int = 1) -> Verdict:
     """Translations that are empty or copies; `made` is the side that was translated to."""
     found = only(documents, NO_TEXT)
     empty, copied = found["sides"][made]["empty"] / max(1, found["lines"]), found["copied"]["share"]
@@ -172,7 +156,7 @@ def translations(documents: Documents[Numbers], thresholds: Translations, made: 
     )
 
 
-def collapse(documents: Documents[Numbers], thresholds: TranslationCollapse, made: int = 1) -> Verdict:
+def collapse(documents: Documents[Numbers], thresholds: gates.TranslationCollapse, made: int = 1) -> Verdict:
     """Translations that are the same for different sources, loop, or are far too long or short."""
     genuine, found = _genuine_and_made(documents)
     distinct = found["distinct"][made] / max(1, found["distinct"][1 - made])

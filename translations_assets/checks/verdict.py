@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
@@ -29,9 +29,14 @@ class Verdict:
     samples: Sequence[str] = ()
 
 
+def each(documents: Documents[Told]) -> Iterator[tuple[str, Told]]:
+    """Yield the label of each step, and what it tells."""
+    return (step for steps in documents.values() for step in steps.items())
+
+
 def only(documents: Documents[Told], absent: str) -> Told:
     """Return what the only step tells; raises NothingToJudge when there is no such step."""
-    found = next((found for steps in documents.values() for found in steps.values()), None)
+    found = next((found for _, found in each(documents)), None)
     if found is None:
         raise NothingToJudge(absent)
     return found

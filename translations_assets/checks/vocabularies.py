@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, percent
-from translations_assets.config.gates import Vocabulary, VocabularyCase
+from translations_assets.config import gates
 from translations_assets.results.files import Numbers
 
 TEXTS = {"corpus": "the corpus", "held_out": "the dev and test sets"}
 AS_IT_IS = "as_it_is"
 
 
-def vocabulary(documents: Documents[Numbers], thresholds: Vocabulary) -> Verdict:
+def vocabulary(documents: Documents[Numbers], thresholds: gates.Vocabulary) -> Verdict:
     """Judge how much of each text the vocabularies cover."""
     texts = {(side["lang"], name): text for side in _sides(documents) for name, text in side["texts"].items()}
     (lang, name), worst = min(texts.items(), key=lambda text: float(text[1]["coverage"]))
@@ -37,12 +37,12 @@ def vocabulary(documents: Documents[Numbers], thresholds: Vocabulary) -> Verdict
     )
 
 
-def _missing_letters(text: Numbers, thresholds: Vocabulary) -> list[str]:
+def _missing_letters(text: Numbers, thresholds: gates.Vocabulary) -> list[str]:
     counts: dict[str, int] = text.get("letters_in_bytes", {})  # numbers of before it was counted have none
     return [letter for letter, times in counts.items() if times > thresholds.max_letter_in_bytes]
 
 
-def vocabulary_case(documents: Documents[Numbers], thresholds: VocabularyCase) -> Verdict:
+def vocabulary_case(documents: Documents[Numbers], thresholds: gates.VocabularyCase) -> Verdict:
     """Judge how many times as many pieces words have in upper and title case as in usual text."""
     most = {"upper": thresholds.max_upper, "title": thresholds.max_title}
     measured = [

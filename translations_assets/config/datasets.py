@@ -214,20 +214,22 @@ def provider_of(dataset: Dataset, path: KeyPath) -> Provider | None:
 
 def check_parallel(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a parallel one. Raises ConfigError otherwise."""
-    dataset = _provided(entry, "parallel", PARALLEL)
+    dataset, provider = _provided(entry, "parallel", PARALLEL)
     modifier = dataset.augmentation
     if modifier is not None and modifier not in AUGMENTATIONS:
         allowed = ", ".join(f"aug-{name}" for name in AUGMENTATIONS)
         near = suggestion(modifier, AUGMENTATIONS)
         raise ConfigError.of(f"'aug-{modifier}' is not a modifier.{near} Allowed: {allowed}")
+    provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
 def check_mono(entry: object) -> Dataset:
     """The dataset of a list's item, if it can be a monolingual one. Raises ConfigError otherwise."""
-    dataset = _provided(entry, "mono", MONO)
+    dataset, provider = _provided(entry, "mono", MONO)
     if dataset.augmentation is not None:
         raise ConfigError.of("only dev and test sets have variants (aug-…); monolingual text has none")
+    provider.check_name(dataset.name, dataset.shown_key)
     return dataset
 
 
@@ -240,8 +242,8 @@ def _checked_alias(alias: str) -> str:
     return alias
 
 
-def _provided(entry: object, kind: str, providers: Mapping[str, Provider]) -> Dataset:
-    """The dataset of a list's item, which one of some providers may have under its name."""
+def _provided(entry: object, kind: str, providers: Mapping[str, Provider]) -> tuple[Dataset, Provider]:
+    """The dataset of a list's item, and that of some providers which it names."""
     dataset = read_dataset(entry)
     name = dataset.provider
     if name in FORMER:
@@ -251,8 +253,7 @@ def _provided(entry: object, kind: str, providers: Mapping[str, Provider]) -> Da
             f"{name!r} in {dataset.shown_key!r} provides no {kind} datasets."
             f"{suggestion(name, providers)} Providers: {', '.join(providers)}"
         )
-    providers[name].check_name(dataset.name, dataset.shown_key)
-    return dataset
+    return dataset, providers[name]
 
 
 def _is_cut(provider: str, name: str) -> bool:

@@ -49,7 +49,8 @@ class FinalEvaluation(Section):
 
 def check_final_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `final-evaluation`, and with what else there is."""
-    names = [at(model, ("name",)) for model in _models(config)]
+    models = at(config, (SECTION, "models"))
+    names = [at(model, ("name",)) for model in models] if isinstance(models, list) else []
     for number, name in enumerate(names):
         if name in names[:number]:
             yield (SECTION, "models", number, "name"), f"{name!r} is the name of two models; give one another"
@@ -73,8 +74,3 @@ def remarks(config: Mapping[str, Any]) -> Found:
             "Firefox may ship no model for a pair without English, which it translates by way of English; "
             "if so, fetching it fails, and false does without",
         )
-
-
-def _models(config: Mapping[str, Any]) -> list[Any]:
-    models = at(config, (SECTION, "models"))
-    return models if isinstance(models, list) else []

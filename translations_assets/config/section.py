@@ -105,9 +105,9 @@ def _some(value: T) -> T:
 
 # YAML's lists become tuples; only lists do, so that a lone text is not taken for its letters.
 FROM_LIST = Field(strict=False)
-# A text among the annotations is what the reference page calls the type.
 URL = AfterValidator(_fetchable)
 Url: TypeAlias = Annotated[str, URL]
+# A text among the annotations is what the reference page calls the type.
 Urls: TypeAlias = Annotated[tuple[Url, ...], FROM_LIST, "list"]
 Texts: TypeAlias = Annotated[tuple[str, ...], FROM_LIST, "list"]
 NotEmpty: TypeAlias = Annotated[T, AfterValidator(_some), InJsonSchema(lambda: {"minItems": 1})]

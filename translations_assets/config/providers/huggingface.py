@@ -40,13 +40,13 @@ def find_parallel(query: Query) -> Iterator[Found | Problem]:
     yield from _find(PARALLEL, [query.src, query.trg], (), query.mirror)
 
 
-def _find_on_sides(query: Query, importer: str, *tags: str) -> Iterator[Found | Problem]:
+def _find_on_sides(query: Query, importer: str, tags: Sequence[str] = ()) -> Iterator[Found | Problem]:
     for _, language in query.sides:
         yield from _find(importer, [language], tags, query.mirror)
 
 
 # Datasets in one of the languages alone; and those in one of them, alone or among others.
-find_mono = partial(_find_on_sides, importer=MONO)
+find_mono = partial(_find_on_sides, importer=MONO, tags=["multilinguality:monolingual"])
 find_any = partial(_find_on_sides, importer=ANY)
 
 
