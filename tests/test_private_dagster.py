@@ -81,7 +81,6 @@ WRITTEN_OUT = {
     "instance.server.PARTITION_TAG": "dagster._core.storage.tags.PARTITION_NAME_TAG",
     "instance.server.RETRY_NUMBER_TAG": "dagster._core.storage.tags.RETRY_NUMBER_TAG",
     "instance.server.RUN_FAILURE_REASON_TAG": "dagster._core.storage.tags.RUN_FAILURE_REASON_TAG",
-    "dagster_storage._INDEX": ("dagster._core.storage.event_log.sqlite.sqlite_event_log.INDEX_SHARD_NAME"),
 }
 ATTRIBUTES = {
     "dagster._core.execution.plan.active.ActiveExecution": (
@@ -95,9 +94,7 @@ ATTRIBUTES = {
         "dagster_run executor instance job output_capture raise_on_error retry_mode run_config run_id"
     ),
     "dagster._core.instance.ref.InstanceRef": "config_defaults",
-    "dagster._core.storage.event_log.SqliteEventLogStorage": (
-        "_initdb index_connection path_for_shard run_connection"
-    ),
+    "dagster._core.storage.event_log.SqliteEventLogStorage": ("_connect _initdb path_for_shard"),
     "dagster._core.storage.legacy_storage.CompositeStorage": "from_config_value",
     "dagster._core.storage.runs.SqliteRunStorage": "connect from_local",
 }

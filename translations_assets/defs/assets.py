@@ -13,6 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
@@ -132,6 +133,7 @@ def _run_stage(
     return results
 
 
+@dataclass
 class AssetProgress:
     """A listener of the engine for one asset of one run; called from several threads.
 
@@ -141,22 +143,16 @@ class AssetProgress:
     is_changed  its numbers are not the training config's: they are no observations of the asset
     """
 
-    def __init__(
-        self,
-        context: dg.AssetExecutionContext | dg.OpExecutionContext,
-        stage: str,
-        listeners: Sequence[Listener] = (),
-        steps: Sequence[Step] = (),
-        *,
-        is_changed: bool = False,
-    ) -> None:
-        self._context, self._stage, self._listeners = context, stage, listeners
-        self._steps = steps
-        self._is_changed = is_changed
-        self._numbers: dict[str, tuple[str, dict[str, float]]] = {}  # mark of a step → its label, numbers
-        self._pending = False
-        self._last = -OBSERVATION_SECONDS
-        self._lock = threading.Lock()
+    context: dg.AssetExecutionContext | dg.OpExecutionContext
+    stage: str
+    listeners: Sequence[Listener] = ()
+    steps: Sequence[Step] = ()
+    is_changed: bool = field(default=False, kw_only=True)
+    # Mark of a step → its label, numbers
+    _numbers: dict[str, tuple[str, dict[str, float]]] = field(default_factory=dict, init=False)
+    _pending: bool = field(default=False, init=False)
+    _last: float = field(default=-OBSERVATION_SECONDS, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __enter__(self) -> "AssetProgress":
         """Use it as a context: leaving it reports the numbers that came last."""
@@ -169,7 +165,7 @@ class AssetProgress:
 
     def __call__(self, event: StepEvent) -> None:
         """Take note of an event of a step."""
-        for listener in self._listeners:
+        for listener in self.listeners:
             listener(event)
         match event.what:
             case events.Progress(numbers):
@@ -196,7 +192,7 @@ class AssetProgress:
             STEP_MESSAGE: message,
             STEP_LOG: dg.MetadataValue.url(log_path(*event.log)) if event.log else None,
         }
-        log_event(self._context, level, f"{label}: {text}", as_metadata(metadata))
+        log_event(self.context, level, f"{label}: {text}", as_metadata(metadata))
 
     def _observe(self, step: Step, numbers: Mapping[str, Any]) -> None:
         """Keep the newest numbers; report them at most every five seconds."""
@@ -214,7 +210,7 @@ class AssetProgress:
 
     def _mark(self, step: Step) -> str:
         """Return a suffix that tells a step's numbers from others of the same script; empty for the first."""
-        alike = [one.label for one in self._steps if one.script == step.script]
+        alike = [one.label for one in self.steps if one.script == step.script]
         number = alike.index(step.label) + 1 if step.label in alike else 1
         return f" ({number})" if number > 1 else ""
 
@@ -227,11 +223,11 @@ class AssetProgress:
         return found
 
     def _report(self, metadata: dict[str, Any]) -> None:
-        if self._is_changed:
-            log_event(self._context, "DEBUG", "live numbers", {NUMBERS: self._stage, **metadata})
+        if self.is_changed:
+            log_event(self.context, "DEBUG", "live numbers", {NUMBERS: self.stage, **metadata})
             return
-        partition = self._context.partition_key
-        self._context.log_event(dg.AssetObservation(self._stage, partition=partition, metadata=metadata))
+        partition = self.context.partition_key
+        self.context.log_event(dg.AssetObservation(self.stage, partition=partition, metadata=metadata))
 
 
 def make_checks(stage: str) -> dg.AssetChecksDefinition:

@@ -31,7 +31,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
@@ -198,64 +198,58 @@ class _Report:
     error: BaseException | None = None
 
 
+@dataclass
 class _Steps:
     """The steps of one run. All methods but `_run` belong to the main thread."""
 
-    def __init__(
-        self,
-        job_context: Context,
-        active: Active,
-        slots: InstanceConcurrencyContext,
-        cancel: threading.Event,
-    ) -> None:
-        self._job_context = job_context
-        self._active = active
-        self._slots = slots
-        self._cancel = cancel
-        self._running: set[str] = set()
-        self._reports: SimpleQueue[_Report] = SimpleQueue()
-        self._next_look = time.monotonic() + _STATUS_SECONDS
+    job_context: Context
+    active: Active
+    slots: InstanceConcurrencyContext
+    cancel: threading.Event
+    running: set[str] = field(default_factory=set)
+    reports: SimpleQueue[_Report] = field(default_factory=SimpleQueue)
+    next_look: float = field(default_factory=lambda: time.monotonic() + _STATUS_SECONDS)
 
     def events(self) -> Iterator[DagsterEvent]:
         """Start steps as they become ready and pass on their events until all have ended, or an interrupt."""
         try:
-            while self._running or not self._active.is_complete:
-                if self._active.check_for_interrupts() or self._is_canceled_from_outside():
+            while self.running or not self.active.is_complete:
+                if self.active.check_for_interrupts() or self._is_canceled_from_outside():
                     yield engine_event(
-                        self._job_context,
+                        self.job_context,
                         "Asked to stop: starting no further step; "
                         f"waiting up to {_GRACE_SECONDS:.0f} s for running ones",
-                        {"steps_interrupted": str(sorted(self._running))},
+                        {"steps_interrupted": str(sorted(self.running))},
                     )
                     raise ToldCancellation("Cancelled. What is finished is kept, and not made again.")
                 yield from self._start_ready_steps()
                 yield from self._next_event()
-                yield from self._active.plan_events_iterator(self._job_context)
+                yield from self.active.plan_events_iterator(self.job_context)
         finally:
-            self._cancel.set()
+            self.cancel.set()
             self._wait_for_running_steps()
 
     def _is_canceled_from_outside(self) -> bool:
         """True if the stored run is being canceled: the UI cannot signal a run it did not launch."""
-        if time.monotonic() < self._next_look:
+        if time.monotonic() < self.next_look:
             return False
-        self._next_look = time.monotonic() + _STATUS_SECONDS
+        self.next_look = time.monotonic() + _STATUS_SECONDS
         try:
-            run = self._job_context.instance.get_run_by_id(self._job_context.run_id)
+            run = self.job_context.instance.get_run_by_id(self.job_context.run_id)
         except Exception as error:  # a look-up that fails once must not end days of training
             _logger.warning("cannot look up the run's status, trying again later: %s", error)
             return False
         return run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
 
     def _start_ready_steps(self) -> Iterator[DagsterEvent]:
-        for step in self._active.get_steps_to_execute():
-            context = self._job_context.for_step(step, self._active.get_known_state())
-            self._running.add(step.key)
+        for step in self.active.get_steps_to_execute():
+            context = self.job_context.for_step(step, self.active.get_known_state())
+            self.running.add(step.key)
             # Dagster keeps settings of the caller in context variables, which a thread does not inherit.
             # A daemon thread, because a pool would make the process wait at its end for a step that hangs.
             target = copy_context().run
             threading.Thread(target=target, args=(self._run, context), name=step.key, daemon=True).start()
-        yield from self._active.concurrency_event_iterator(self._job_context)
+        yield from self.active.concurrency_event_iterator(self.job_context)
 
     def _run(self, context: StepExecutionContext) -> None:
         """Run one step, in its own thread. Its events are already stored when they are reported."""
@@ -265,17 +259,17 @@ class _Steps:
         try:
             for event in dagster_event_sequence_for_step(context):
                 if events:
-                    self._reports.put(_Report(key, events[-1]))
+                    self.reports.put(_Report(key, events[-1]))
                 events.append(event)
             for event in _trigger_hook(context, events):
-                self._reports.put(_Report(key, event))
+                self.reports.put(_Report(key, event))
         except BaseException as raised:
             error = raised
-        self._reports.put(_Report(key, events[-1] if events else None, ended=True, error=error))
+        self.reports.put(_Report(key, events[-1] if events else None, ended=True, error=error))
 
     def _next_event(self) -> Iterator[DagsterEvent]:
         try:
-            report = self._reports.get(timeout=_POLL_SECONDS)
+            report = self.reports.get(timeout=_POLL_SECONDS)
         except Empty:
             return
         self._take(report)
@@ -286,10 +280,10 @@ class _Steps:
 
     def _take(self, report: _Report) -> None:
         if report.event is not None:
-            self._active.handle_event(report.event)
+            self.active.handle_event(report.event)
         if report.ended:
-            self._running.remove(report.step_key)
-            self._active.verify_complete(self._job_context, report.step_key)
+            self.running.remove(report.step_key)
+            self.active.verify_complete(self.job_context, report.step_key)
 
     def _wait_for_running_steps(self) -> None:
         """Wait for steps to see the cancel event, and leave the others behind.
@@ -297,15 +291,15 @@ class _Steps:
         Yields nothing: Dagster may be closing the generator.
         """
         deadline = time.monotonic() + _GRACE_SECONDS
-        while self._running and time.monotonic() < deadline:
+        while self.running and time.monotonic() < deadline:
             try:
-                self._take(self._reports.get(timeout=_POLL_SECONDS))
+                self._take(self.reports.get(timeout=_POLL_SECONDS))
             except Empty:
                 continue
-        self._active.check_for_interrupts()  # forgets a second signal, which would break into the clearing up
-        for key in sorted(self._running):
-            self._slots.free_step(key)
-            self._job_context.log.warning(f"{key} did not end within {_GRACE_SECONDS:.0f} s: left behind")
+        self.active.check_for_interrupts()  # forgets a second signal, which would break into the clearing up
+        for key in sorted(self.running):
+            self.slots.free_step(key)
+            self.job_context.log.warning(f"{key} did not end within {_GRACE_SECONDS:.0f} s: left behind")
 
 
 def _without_error(event: DagsterEvent) -> DagsterEvent:

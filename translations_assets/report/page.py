@@ -56,7 +56,7 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "source_language": source,
         "target_language": target,
         "experiment": report.session.config.experiment,
-        "overrides": _overrides(report),
+        "overrides": " ".join(RunOptions(overrides=report.session.options.overrides).words()),
         "metadata": yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
         "sections": SECTIONS,
         "tiles": tiles,
@@ -73,10 +73,6 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "examples": report.sentences[:: -(-len(report.sentences) // EXAMPLES) or 1],
         "tried": _best(report.sentences),
     }
-
-
-def _overrides(report: Report) -> str:
-    return " ".join(RunOptions(overrides=report.session.options.overrides).words())
 
 
 def _metrics(report: Report) -> Mapping[str, str]:
