@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ENGINE = "BERGAMOT_TRANSLATOR"  # environment: folder of the npm package @browsermt/bergamot-translator
 SCRIPT = Path(__file__).with_name("browser_engine.mjs")
@@ -86,14 +86,28 @@ def playground(*names: str | Path, environment: Mapping[str, str] | None = None)
 @contextmanager
 def chromium() -> Iterator[Page]:
     """A new tab of a headless Chromium."""
+    with browser() as started, tab(started) as page:
+        yield page
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A headless Chromium without a tab."""
     with sync_playwright() as playwright:
         # Its sandbox refuses root, who runs CI
         options = [] if os.geteuid() else ["--no-sandbox"]
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
-        page = browser.new_page()
-        page.set_default_timeout(SECONDS * 1000)
-        yield page
-        browser.close()
+        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        yield started
+        started.close()
+
+
+@contextmanager
+def tab(started: Browser) -> Iterator[Page]:
+    """A new tab, which shares no state with others of its browser."""
+    page = started.new_page()
+    page.set_default_timeout(SECONDS * 1000)
+    yield page
+    page.close()
 
 
 def typed(page: Page, text: str) -> str:

@@ -6,49 +6,62 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 from sacrebleu import corpus_chrf
 
 from pipeline.quantize.export import main as export
-from tests.browsers import SECONDS, Playground, chromium, missing, pasted, playground, typed
+from tests.browsers import SECONDS, Playground, browser, missing, pasted, playground, tab, typed
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from tests.pipeline.quantize.tiny_model import EMOJI, Tiny
 
 __all__ = ["one_thread", "quantized", "tiny"]
 
 
-@pytest.fixture
-def exported(quantized: Path, tmp_path: Path) -> Path:
-    """The tiny student as browsers get it."""
-    options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
-    export(["--model", str(quantized), *options, "--output", str(tmp_path / "exported")])
-    return tmp_path / "exported"
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def required() -> None:
     """Skip unless the page's requirements are installed."""
     if reason := missing("chromium"):
         pytest.skip(reason)
 
 
-@pytest.fixture
-def served(required: None, exported: Path, tmp_path: Path) -> Iterator[Playground]:
+@pytest.fixture(scope="module")
+def exported(required: None, quantized: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny student as browsers get it."""
+    folder = tmp_path_factory.mktemp("playground") / "exported"
+    options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
+    export(["--model", str(quantized), *options, "--output", str(folder)])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def started(required: None) -> Iterator[Browser]:
+    """The browser of all tests; each has a tab of its own."""
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def served(exported: Path) -> Iterator[Playground]:
     """The page, which shows one model twice."""
-    (tmp_path / "temporary").mkdir()
-    with playground(
-        exported, exported, environment={**os.environ, "TMPDIR": str(tmp_path / "temporary")}
-    ) as served:
+    with playground(exported, exported) as served:
         yield served
 
 
 @pytest.fixture
-def page(served: Playground) -> Iterator[Page]:
-    """The page in Chromium; it asks no other server and reports no error."""
-    with chromium() as page:
+def page(started: Browser, served: Playground) -> Iterator[Page]:
+    """The page in a new tab of Chromium."""
+    with opened(started, served) as page:
+        yield page
+
+
+@contextmanager
+def opened(started: Browser, served: Playground) -> Iterator[Page]:
+    """The page in a new tab; it asks no other server and reports no error."""
+    with tab(started) as page:
         troubles: list[str] = []
         own = (served.url, "data:")
         page.on("request", lambda it: troubles.extend([] if it.url.startswith(own) else [it.url]))
@@ -67,8 +80,17 @@ def marked(page: Page) -> list[str]:
 @pytest.mark.marian
 @pytest.mark.slow
 def test_the_page_translates_and_aligns_with_and_without_a_network(
-    page: Page, served: Playground, tiny: Tiny, tmp_path: Path
+    started: Browser, exported: Path, tiny: Tiny, tmp_path: Path
 ) -> None:
+    with (
+        playground(exported, exported, environment={**os.environ, "TMPDIR": str(tmp_path)}) as served,
+        opened(started, served) as page,
+    ):
+        check_without_a_network(page, served, tiny, tmp_path)
+
+
+def check_without_a_network(page: Page, served: Playground, tiny: Tiny, temporary: Path) -> None:
+    """Translate with the server's help, then without; it leaves nothing in its folder of temporary files."""
     pairs = tiny.test_pairs
     assert typed(page, "") == ""
     assert page.title() == "en → eo: exported"
@@ -77,7 +99,7 @@ def test_the_page_translates_and_aligns_with_and_without_a_network(
     page.context.set_offline(True)
     served.process.send_signal(signal.SIGINT)
     assert served.process.wait(SECONDS) == 0
-    assert not [*(tmp_path / "temporary").iterdir()]
+    assert not [*temporary.iterdir()]
 
     source = f"{pairs[0][0]} & <svg onload=alert(1)>"
     translation = typed(page, source)
@@ -214,8 +236,8 @@ def test_what_is_no_character_ends_no_engine(page: Page, tiny: Tiny) -> None:
 
 @pytest.mark.marian
 @pytest.mark.slow
-def test_a_model_that_fails_says_what_to_do(served: Playground) -> None:
-    with chromium() as page:
+def test_a_model_that_fails_says_what_to_do(started: Browser, served: Playground) -> None:
+    with tab(started) as page:
         page.route("**/models/1/model*", lambda route: route.abort())
         page.goto(served.url)
         page.locator("#status").get_by_text("A model has failed: below it stands what to do.").wait_for()

@@ -8,7 +8,7 @@ from tests.keys.changes.harmful import all_sites, change, sample
 from tests.keys.changes.mutations import KINDS
 from tests.keys.changes.states import Repository
 
-EACH = 2  # changes of each kind; `python -m benchmarks.changes` makes more
+EACH = 1  # changes of each kind; `python -m benchmarks.changes` makes more
 
 
 def test_all_kinds_are_found() -> None:
