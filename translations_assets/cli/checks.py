@@ -74,7 +74,7 @@ def _judge(session: Session, errors: Mapping[str, TranslationsError]) -> list[Fi
 def _compute(session: Session) -> dict[str, TranslationsError]:
     """Run the gates' steps that have no result; stage → error of those that failed."""
     from translations_assets.running.events import Waiting
-    from translations_assets.running.run_results import UpstreamMissing
+    from translations_assets.running.session import UpstreamMissing
 
     ran = False
     errors: dict[str, TranslationsError] = {}

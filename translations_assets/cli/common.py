@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Blob
     from translations_assets.running.plan import Plan
     from translations_assets.running.protocols import Store
-    from translations_assets.running.run_results import Result
-    from translations_assets.running.session import Session
+    from translations_assets.running.session import Result, Session
     from translations_assets.why.plan_forecast import PlanForecast
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.running.plan import Plan
     from translations_assets.running.session import Session
-    from translations_assets.why.epochs import Epochs
+    from translations_assets.why.training_work import Epochs
 
 
 class Remark(NamedTuple):
@@ -28,8 +28,8 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
         return {}
     from translations_assets.running.runner import begun_by_runs
     from translations_assets.running.saves import newest_save
-    from translations_assets.why.epochs import epochs
     from translations_assets.why.estimates import TRAINING
+    from translations_assets.why.training_work import epochs
 
     store, results, told = session.store, plan.results(), {}
     begun = begun_by_runs(store) if plan.count("run") else {}

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from translations_assets.results.evaluations import Evaluations
     from translations_assets.results.scores import Differences, Scores
     from translations_assets.running.protocols import Store
-    from translations_assets.running.run_results import Result
-    from translations_assets.running.session import Session
+    from translations_assets.running.session import Result, Session
 
 MOST_MISSING = 3  # labels that are named of steps without a result
 

@@ -125,7 +125,7 @@ def _check_languages(models: Sequence[ExportedModel]) -> None:
 
 def _teacher(session: Session, folder: Path) -> Teacher | None:
     """The teacher, or all of them together; None, with a note, when the store has it no longer."""
-    from translations_assets.running.run_results import UpstreamMissing
+    from translations_assets.running.session import UpstreamMissing
     from translations_assets.stages.handles import MODEL_FILES
     from translations_assets.ui.playground.teacher import Teacher
 
