@@ -21,7 +21,7 @@ from translations_assets.records.run import RunOptions
 from translations_assets.results.scores import Comparison, Scores
 from translations_assets.results.statistics import Statistics
 from translations_assets.results.training import Training
-from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import UpstreamMissing
 
 
 def of(document: Any, stage: str = "check_merge_corpus") -> Any:

@@ -13,7 +13,7 @@ from translations_assets.defs.metadata import lines_by_dataset
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.running.events import StepResult
-from translations_assets.running.run_results import Result
+from translations_assets.running.session import Result
 
 
 class KnownResults:

@@ -14,8 +14,8 @@ from translations_assets.running import attempts
 from translations_assets.running.events import Retry
 from translations_assets.running.failure import LOG_LINES
 from translations_assets.running.job import Outcome
-from translations_assets.running.run_results import UpstreamMissing
 from translations_assets.running.runner import Submission
+from translations_assets.running.session import UpstreamMissing
 from translations_assets.running.tasks import Wake, Work, pause
 
 FAILED = Outcome("failed", message="pipeline.demo.write ended with exit code 1", log_tail="first\nlast")

@@ -15,7 +15,7 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.running.engine import Engine
 from translations_assets.running.plan import make_plan
 from translations_assets.running.resolve import Resolver
-from translations_assets.running.run_results import RunResults
+from translations_assets.running.session import RunResults
 
 FUNCTIONS = [
     *(build_graph, placed, Graph.step_closure),

@@ -14,7 +14,7 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Manifest, Worker
 from translations_assets.running.plan import Plan, make_plan
-from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import UpstreamMissing
 
 
 def plan(

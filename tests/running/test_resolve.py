@@ -18,7 +18,7 @@ from tests.running.conftest import write_repository
 from tests.running.random_stores import PARTITION, Case, Place, StepPlan, draw
 from translations_assets.keys.key import KeyMaker
 from translations_assets.running.plan import Plan, make_plan
-from translations_assets.running.run_results import UpstreamMissing
+from translations_assets.running.session import UpstreamMissing
 from translations_assets.runs.run import Run
 from translations_assets.runs.steps import steps_of_run
 

@@ -19,8 +19,7 @@ from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.engine import Engine
 from translations_assets.running.record_writer import HEARTBEAT_SECONDS
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 
 
 def publish_all(bench: Bench, run: str = "run-1", **words: str) -> Session:

@@ -20,8 +20,7 @@ from translations_assets.results.files import (
     read_numbers,
     read_statistics,
 )
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Any, Any], Verdict]"
 State = Literal["passed", "failed", "off", "not computed", "nothing to judge"]

@@ -19,8 +19,7 @@ from translations_assets.graph.step import Step
 from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
 from translations_assets.running.events import StepEvent, Waiting
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 
 if TYPE_CHECKING:
     from translations_assets.checks.gates import Finding

@@ -27,8 +27,7 @@ from translations_assets.records.manifest import Blob
 from translations_assets.records.run import OPTIONS, Option, RunOptions
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
-from translations_assets.running.run_results import Result
-from translations_assets.running.session import Session
+from translations_assets.running.session import Result, Session
 from translations_assets.runs.known import KnownRuns, whole_id
 from translations_assets.store.contents import clone
 from translations_assets.why.plan_forecast import PlanForecast

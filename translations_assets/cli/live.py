@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import duration
-from translations_assets.why.epochs import last_update
+from translations_assets.why.training_work import last_update
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -32,9 +32,9 @@ from translations_assets.running.resolve import StepState
 from translations_assets.running.runner import begun_by_runs
 from translations_assets.running.saves import newest_save
 from translations_assets.running.session import Session
-from translations_assets.why.epochs import Epochs, epochs
 from translations_assets.why.estimates import TRAINING
 from translations_assets.why.plan_forecast import PlanForecast
+from translations_assets.why.training_work import Epochs, epochs
 
 SHOWN_DIGITS = 12
 STUDENT = "train_student"

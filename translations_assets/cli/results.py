@@ -30,8 +30,7 @@ from translations_assets.results.files import read_metrics
 from translations_assets.results.known import known_results, read_each
 from translations_assets.results.scores import METRICS, Differences, Scores
 from translations_assets.running.protocols import Store
-from translations_assets.running.run_results import Result
-from translations_assets.running.session import Session
+from translations_assets.running.session import Result, Session
 from translations_assets.why.provenance import provenance
 
 MOST_MISSING = 3  # labels that are named of steps without a result

@@ -23,8 +23,7 @@ from translations_assets.results.files import read_metrics
 from translations_assets.results.known import known_results, read_each
 from translations_assets.results.scores import Scores
 from translations_assets.running.protocols import Store
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 from translations_assets.runs.known import whole_id
 from translations_assets.ui.playground.models import ExportedModel, read_exported
 from translations_assets.ui.playground.server import ENGINE, Playground

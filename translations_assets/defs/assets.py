@@ -44,8 +44,7 @@ from translations_assets.instance.server import (
 from translations_assets.records.canonical import json_digest
 from translations_assets.running import events
 from translations_assets.running.events import Listener, StepEvent, StepResult
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 from translations_assets.stages import ASSETS
 
 _STOPS = (

@@ -22,8 +22,7 @@ from translations_assets.registry.read import RunRow, StoreReader
 from translations_assets.report.facts import gather
 from translations_assets.report.page import as_html
 from translations_assets.running.protocols import Store
-from translations_assets.running.run_results import RunResults, UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import RunResults, Session, UpstreamMissing
 from translations_assets.stages import STAGES
 from translations_assets.why.history import History
 

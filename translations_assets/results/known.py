@@ -12,8 +12,7 @@ from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.results.files import Reader, Value
 from translations_assets.running.protocols import Reading
-from translations_assets.running.run_results import UpstreamMissing
-from translations_assets.running.session import Session
+from translations_assets.running.session import Session, UpstreamMissing
 
 MOST_TEXT = 64 << 20  # bytes of a test set that are read
 

@@ -10,8 +10,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from translations_assets.common.background import CLOCK, Clock
 from translations_assets.common.errors import (
     RunCancelled,
     StoreError,
@@ -28,12 +29,9 @@ from translations_assets.running.failure import why_ended
 from translations_assets.running.job import Job, Outcome, make_job
 from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import StepState
-from translations_assets.running.runner import Submission
+from translations_assets.running.runner import Runner, Submission
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import RUN_SECONDS, Wake, Work, at_once, finish, patiently, pause
-
-if TYPE_CHECKING:
-    from translations_assets.running.engine import Engine
 
 RETRY_SECONDS = 2.0  # pause before the second attempt; doubles with every further one
 LONGEST_PAUSE = 300.0
@@ -47,6 +45,22 @@ Explain: TypeAlias = Callable[[Session, Step, KeyParts], Sequence[str]]
 
 
 @dataclass(frozen=True)
+class Means:
+    """What steps are made with.
+
+    revision    of the repository, which every manifest records
+    explain     says why a step that has no result for its key runs, for the run's record
+    clock       what time it is, and how to wait
+    """
+
+    store: Store
+    runner: Runner
+    revision: str = ""
+    explain: Explain | None = None
+    clock: Clock = CLOCK
+
+
+@dataclass(frozen=True)
 class Attempts:
     """Makes the missing steps of a run: those whose state is `run`.
 
@@ -56,7 +70,7 @@ class Attempts:
     unpaid      steps not begun, or ended, for want of budget
     """
 
-    engine: Engine
+    means: Means
     session: Session
     cancel: threading.Event
     spending: Spending
@@ -82,7 +96,7 @@ class Attempts:
     def reach_now(self, step: Step, action: Callable[[], T]) -> T:
         """Do what a step needs the store for, in this thread: see `_reach`."""
         work = self._reach(step, lambda: at_once(action))
-        return finish(work, partial(self.engine.clock.wait, self.cancel))
+        return finish(work, partial(self.means.clock.wait, self.cancel))
 
     def _attempts(self, missing: StepState, wake: Wake) -> Work[Outcome]:
         step = missing.step
@@ -90,7 +104,7 @@ class Attempts:
         for number in range(step.attempts):
             if number:
                 seconds = min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)
-                yield from pause(seconds, self.cancel.is_set, self.engine.clock)
+                yield from pause(seconds, self.cancel.is_set, self.means.clock)
             if number and self.cancel.is_set():
                 return Outcome("cancelled", message="cancelled before another attempt")
             attempt = replace(job, attempt=job.attempt + number)
@@ -115,7 +129,7 @@ class Attempts:
             return outcome
         finally:
             if budget:
-                budget.end(step, self.engine.clock.monotonic(), outcome.manifest if outcome else None)
+                budget.end(step, self.means.clock.monotonic(), outcome.manifest if outcome else None)
 
     def _submit(self, missing: StepState, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt."""
@@ -127,14 +141,14 @@ class Attempts:
             if is_start:
                 self.session.record.start(step)
                 if self.session.budget:
-                    self.session.budget.start(step, self.engine.clock.monotonic())
+                    self.session.budget.start(step, self.means.clock.monotonic())
                 self._begin_explaining(missing)
 
         self.logs[step] = job.step
 
         try:
-            submission = Submission(job, self.engine.store, self.spending.stop_of(step), on_event, wake)
-            outcome = yield from self.engine.runner.run(submission)
+            submission = Submission(job, self.means.store, self.spending.stop_of(step), on_event, wake)
+            outcome = yield from self.means.runner.run(submission)
         except StoreUnreachable:
             raise
         except (StoreError, TemporaryError) as error:
@@ -152,7 +166,7 @@ class Attempts:
     def _explain(self, missing: StepState) -> None:
         if self.cancel.is_set():
             return
-        step, explain = missing.step, self.engine.explain
+        step, explain = missing.step, self.means.explain
         reasons: Sequence[str] = missing.reasons if missing.manifest else ()
         try:
             if explain and missing.parts and not reasons:
@@ -174,7 +188,7 @@ class Attempts:
         """Do what a step needs the store for; wait for a store that is away, which is reported once."""
         cancelled, report = self.cancel.is_set, partial(self._retry, step)
         try:
-            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, self.engine.clock))
+            return (yield from patiently(begin, RUN_SECONDS, cancelled, report, self.means.clock))
         except StoreUnreachable as error:
             if self.cancel.is_set():
                 raise RunCancelled(f"The run was cancelled while it waited: {error}") from error
@@ -185,7 +199,7 @@ class Attempts:
 
     def _job(self, missing: StepState) -> Job:
         """The next attempt; earlier runs may have made some."""
-        step, parts, session, store = missing.step, missing.parts, self.session, self.engine.store
+        step, parts, session, store = missing.step, missing.parts, self.session, self.means.store
         assert parts is not None  # a result that is given does not run
         return make_job(
             step,
@@ -200,7 +214,7 @@ class Attempts:
                 partition=session.partition,
                 config=session.config_blob,
                 options=session.options,
-                revision=self.engine.revision,
+                revision=self.means.revision,
             ),
         )
 

@@ -11,19 +11,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from graphlib import TopologicalSorter
 
-from translations_assets.common.background import CLOCK, Clock
 from translations_assets.common.errors import FailedStep, RunCancelled, StepFailed, TranslationsError
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
 from translations_assets.running import events
-from translations_assets.running.attempts import Attempts, Explain
+from translations_assets.running.attempts import Attempts, Means
 from translations_assets.running.budget import Spending
 from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.failure import lost_inputs, names, told, why_ended
 from translations_assets.running.job import Outcome
-from translations_assets.running.protocols import Store
 from translations_assets.running.resolve import Map, StepState, parallel_map
-from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session
 from translations_assets.running.tasks import RUN_SECONDS, Tasks, when_reachable
 
@@ -36,19 +33,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Engine:
-    """Runs steps by a runner and finds them in a store.
-
-    revision    of the repository, which every manifest records
-    explain     says why a step that has no result for its key runs, for the run's record
-    clock       what time it is, and how to wait
-    """
-
-    store: Store
-    runner: Runner
-    revision: str = ""
-    explain: Explain | None = None
-    clock: Clock = CLOCK
+class Engine(Means):
+    """Runs steps by a runner and finds them in a store."""
 
     def run(
         self, session: Session, steps: Sequence[Step], cancel: threading.Event, listener: Listener

@@ -193,8 +193,7 @@ def merge_translated(
         label=f"merge-translated-{config.pair}",
         args={"seed": SEED},
         inputs={
-            "corpus_src": translate_corpus.src,
-            "corpus_trg": translate_corpus.trg,
+            **translate_corpus.sides,
             "mono_src": translate_mono_src.src if translate_mono_src else None,
             "mono_trg": translate_mono_src.trg if translate_mono_src else None,
             "held_out_src": [corpus.src for corpus in held_out],

@@ -48,14 +48,10 @@ class _Trace:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read_run = cache(store.read_run)
+        self.read_run = cache(store.read_run)
         self._makers: dict[str, Manifest] = {}
         self._runs: set[str] = set()
         self._knows_all = False
-
-    def reason(self, step: Manifest) -> str:
-        """Explain why a step was made."""
-        return why_made(step, self._read_run)
 
     def steps(self, artifact: Manifest) -> Iterator[Manifest]:
         """The steps that an artifact comes from, each after those that it comes from, itself last."""
@@ -132,7 +128,7 @@ def _step(manifest: Manifest, trace: _Trace) -> dict[str, Any]:
         "started": _iso(manifest.started),
         "ended": _iso(manifest.ended),
         "usage": vars(manifest.usage),
-        "reason": trace.reason(manifest),
+        "reason": why_made(manifest, trace.read_run),
         "attempt": manifest.attempt,
         "repeat": _repeat(manifest),
     }
