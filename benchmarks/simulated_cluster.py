@@ -28,7 +28,6 @@ from translations_assets.running.protocols import Store
 NAMESPACE = "default"
 OUTPUT = "out"
 _LOG_LINES = 5  # of each step's script
-_BLOB = Blob("0" * 64, 1)
 
 
 class Made(NamedTuple):
@@ -136,19 +135,19 @@ def keep(store: Store, made: Made) -> None:
     """Store a part of a step's log, or its result."""
     member, step = made.member, (made.member.key, made.member.generation)
     if made.is_done:
-        store.commit(_manifest(member))
+        store.commit(_manifest(member, store.add_bytes(b"made")))
     else:
         said = made.pod.encode() + b"\n" + pack_reply(Started(pid=1, threads=4))
         store.append_log(*step, member.attempt, 0, b"a line of the script's log\n" * _LOG_LINES, said)
 
 
-def _manifest(member: Member) -> Manifest:
+def _manifest(member: Member, made: Blob) -> Manifest:
     return Manifest(
         key=member.key,
         generation=member.generation,
-        outputs={OUTPUT: _BLOB},
+        outputs={OUTPUT: made},
         label=member.label,
-        bundle=_BLOB,
+        bundle=made,
         provenance=Provenance(),
         attempt=member.attempt,
         host="",

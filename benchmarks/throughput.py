@@ -43,6 +43,7 @@ from translations_assets.runners.kubernetes.runner import KubernetesRunner
 from translations_assets.runners.wire import Request
 from translations_assets.runners.worker import make_attempt
 from translations_assets.running.engine import Engine
+from translations_assets.running.events import Started, StepEvent
 from translations_assets.running.explaining import Explain
 from translations_assets.running.job import Outcome
 from translations_assets.running.session import Session
@@ -261,8 +262,8 @@ def orchestrate(load: Load, folder: Path, latency: float, made: Queue[Made]) -> 
     before, cpu, began = _memory(), time.process_time(), time.monotonic()
     first: list[float] = []
 
-    def listen(event: object) -> None:
-        if not first and getattr(event, "kind", "") == "started":
+    def listen(event: StepEvent) -> None:
+        if not first and isinstance(event.what, Started):
             first.append(time.monotonic() - began)
 
     engine.run(session, session.graph.steps, threading.Event(), listen)

@@ -28,13 +28,12 @@ from translations_assets.runners.kubernetes.jobs import Descriptions, store_labe
 from translations_assets.runners.kubernetes.state import JobState, Label, Object, PodState, judge
 from translations_assets.running.protocols import Store
 
-_FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0
+_FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0  # of a watch that fails
+_CHECKS = 5  # in the time after which a Job is an orphan
+_LONGEST_PAUSE = 60.0  # between two checks
 
 _log = logging.getLogger(__name__)
-
 S = TypeVar("S", bound="JobState | PodState")
-_CHECKS = 5  # in the time after which a Job is an orphan
-_LONGEST_PAUSE = 60.0
 
 
 class Watch:
