@@ -167,7 +167,7 @@ def log(site: Site, folder: Path) -> list[str]:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         size, delay, growth, kind = pool.submit(follow, site.namespace, site.url).result(600)
     print(
-        f"{size / 1e6:.0f} MB of log from one pod: {delay:.1f} s from written to shown at most (bar: 5 s), "
+        f"{size / 1e6:.0f} MB of log from one pod: {delay:.1f} s from written to shown at most (bar: 10 s), "
         f"memory grew by {growth / 1e6:.0f} MB",
         flush=True,
     )

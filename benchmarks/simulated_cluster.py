@@ -1,4 +1,4 @@
-"""A cluster that simulates its pods: a step takes its time, leaves a log and a manifest, and runs nothing."""
+"""A cluster that simulates its pods: a step takes its time, leaves a log and a result, and runs nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 from tests.kube.api import FakeApi, Request
 from tests.kube.gate import Gate
@@ -21,30 +20,38 @@ from tests.kube.resources import KINDS, create
 from tests.kube.rest import Access
 from translations_assets.records.manifest import Blob, Manifest, Provenance
 from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Member
+from translations_assets.runners.publisher import FIRST_SECONDS
 from translations_assets.runners.wire import pack_reply
 from translations_assets.running.events import Started
-from translations_assets.running.job import Outcome
+from translations_assets.running.protocols import Store
 
 NAMESPACE = "default"
 OUTPUT = "out"
 _LOG_LINES = 5  # of each step's script
-_BLOB = Blob("0" * 64, 1)
+
+
+class Made(NamedTuple):
+    """The log of a member, which has run for a second, or its result."""
+
+    pod: str
+    member: Member
+    is_done: bool
 
 
 class SimulatedCluster(FakeApi):
     """An API server whose Jobs are done by nothing but the clock.
 
+    made           gets what pods make
     step_seconds   what a step takes
     start_seconds  what it takes until a pod runs
     requests       how many there were, by method and kind
     most, pods     how many pods there were at once, and in all
     """
 
-    def __init__(self, step_seconds: float, start_seconds: float = 0.0) -> None:
-        self.step_seconds, self.start_seconds = step_seconds, start_seconds
+    def __init__(self, made: Callable[[Made], None], step_seconds: float, start_seconds: float = 0.0) -> None:
+        self.made, self.step_seconds, self.start_seconds = made, step_seconds, start_seconds
         self.requests: Counter[str] = Counter()
         self.most = self.pods = self._live = 0
-        self._logs: dict[str, _Log] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._changed, self._numbers = threading.Condition(), itertools.count()
         self.objects, self.gate, self.read_log, self.held = Objects(), Gate(), self._read_log, set()
@@ -76,8 +83,7 @@ class SimulatedCluster(FakeApi):
         return super().watch(request, is_up)
 
     def _read_log(self, namespace: str, pod: str, query: LogQuery) -> Iterator[bytes]:
-        self.requests["GET logs"] += 1
-        return self._logs[pod].read(query.follow)
+        raise NotImplementedError
 
     def _begin(self, job: Object) -> None:
         """A pod for a new Job, and all that happens to it, each thing at its time."""
@@ -85,14 +91,14 @@ class SimulatedCluster(FakeApi):
         body["metadata"]["generateName"] = f"{job['metadata']['name']}-"
         pod = create(self.objects, KINDS["pods"], NAMESPACE, body)["metadata"]["name"]
         members = [Member(*item) for item in json.loads(job["metadata"]["annotations"][Annotation.MEMBERS])]
-        self._logs[pod] = log = _Log()
         self.pods += 1
         moment = time.monotonic() + self.start_seconds
         self._at(moment, partial(self._change_pod, pod, "Running", {"running": {"startedAt": timestamp()}}))
-        for number, member in enumerate(members):
-            self._at(moment, partial(log.write, _first_lines(number, member)))
+        for member in members:
+            first = moment + min(FIRST_SECONDS, self.step_seconds)
             moment += self.step_seconds
-            self._at(moment, partial(log.write, [pack_reply(_done(member), number)]))
+            self._at(first, partial(self.made, Made(pod, member, False)))
+            self._at(moment, partial(self.made, Made(pod, member, True)))
         self._at(moment, partial(self._end, job["metadata"]["name"], pod))
 
     def _change_pod(self, pod: str, phase: str, state: Object) -> None:
@@ -103,7 +109,6 @@ class SimulatedCluster(FakeApi):
         self.objects.change(("pods", NAMESPACE, pod), lambda value: value.update(status=status))
 
     def _end(self, job: str, pod: str) -> None:
-        self._logs[pod].end()
         self._change_pod(pod, "Succeeded", {"terminated": {"exitCode": 0, "reason": "Completed"}})
         condition = {"type": "Complete", "status": "True", "lastTransitionTime": timestamp()}
         self.objects.change(
@@ -126,55 +131,26 @@ class SimulatedCluster(FakeApi):
             action()
 
 
-@dataclass
-class _Log:
-    """A pod's log, which one writes and many read."""
-
-    lines: list[bytes] = field(default_factory=list)
-    ended: bool = False
-    grown: threading.Condition = field(default_factory=threading.Condition)
-
-    def write(self, lines: list[bytes]) -> None:
-        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z ").encode()
-        with self.grown:
-            self.lines += [stamp + line for line in lines]
-            self.grown.notify_all()
-
-    def end(self) -> None:
-        with self.grown:
-            self.ended = True
-            self.grown.notify_all()
-
-    def read(self, follow: bool) -> Iterator[bytes]:
-        number = 0
-        while True:
-            with self.grown:
-                while follow and len(self.lines) <= number and not self.ended:
-                    self.grown.wait()
-                new = self.lines[number:]
-                is_last = self.ended or not follow
-            number += len(new)
-            if new:
-                yield b"".join(new)
-            if is_last:
-                return
+def keep(store: Store, made: Made) -> None:
+    """Store a part of a step's log, or its result."""
+    member, step = made.member, (made.member.key, made.member.generation)
+    if made.is_done:
+        store.commit(_manifest(member, store.add_bytes(b"made")))
+    else:
+        said = made.pod.encode() + b"\n" + pack_reply(Started(pid=1, threads=4))
+        store.append_log(*step, member.attempt, 0, b"a line of the script's log\n" * _LOG_LINES, said)
 
 
-def _first_lines(number: int, member: Member) -> list[bytes]:
-    return [pack_reply(Started(pid=1, threads=4), number), *(b"a line of the script's log\n",) * _LOG_LINES]
-
-
-def _done(member: Member) -> Outcome:
-    made = Manifest(
+def _manifest(member: Member, made: Blob) -> Manifest:
+    return Manifest(
         key=member.key,
         generation=member.generation,
-        outputs={OUTPUT: _BLOB},
+        outputs={OUTPUT: made},
         label=member.label,
-        bundle=_BLOB,
+        bundle=made,
         provenance=Provenance(),
         attempt=member.attempt,
         host="",
         started=0.0,
         ended=1.0,
     )
-    return Outcome("done", made)

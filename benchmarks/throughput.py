@@ -4,7 +4,8 @@
     python -m benchmarks.throughput --steps 10000
 
 The cluster's pods are simulated, in a process of their own. The orchestrator's store is a bucket in its
-memory that takes its time to answer; it has results for an earlier config, with which the steps are compared.
+memory that takes its time to answer; a thread puts into it what pods make. It has results for an earlier
+config, with which the steps are compared.
 Prints the pods at once and in all and the time beside the least possible, and what the orchestrator used for
 each step: CPU, requests to the cluster's API and to the store; and its memory.
 """
@@ -23,9 +24,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partialmethod
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
-from benchmarks.simulated_cluster import NAMESPACE, OUTPUT, SimulatedCluster
+from benchmarks.simulated_cluster import NAMESPACE, OUTPUT, Made, SimulatedCluster, keep
 from benchmarks.thousand_steps import MadeUpRunner
 from benchmarks.timing import processor_seconds
 from tests.memory_store import MemoryObjects
@@ -42,6 +44,7 @@ from translations_assets.runners.wire import Request
 from translations_assets.runners.worker import make_attempt
 from translations_assets.running.attempts import Explain
 from translations_assets.running.engine import Engine
+from translations_assets.running.events import Started, StepEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.session import Session
 from translations_assets.stages import STAGES
@@ -110,6 +113,10 @@ class CountedObjects(MemoryObjects):
         """As if it was a bucket that pods can open."""
         return "gs://simulated/store"
 
+    def do_not_count(self) -> None:
+        """Count nothing that the calling thread asks for, and answer it at once."""
+        self._inner.busy = True
+
     def ask(self, name: str, *given: Any, **options: Any) -> Any:
         """Make a request; what the memory asks of itself for it is none."""
         if getattr(self._inner, "busy", False):
@@ -140,11 +147,16 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.03, help="seconds a request to the store")
     options = parser.parse_args()
     load = Load(options.steps, options.seconds, options.steps_per_pod, options.max_jobs)
-    cluster = SimulatedCluster(load.seconds, options.start)
     spawn = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=spawn) as pool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        spawn.Manager() as manager,
+        ProcessPoolExecutor(1, mp_context=spawn) as pool,
+    ):
+        made: Queue[Made] = manager.Queue()
+        cluster = SimulatedCluster(made.put, load.seconds, options.start)
         (Path(folder) / "kubeconfig").write_text(cluster.kubeconfig)
-        cost = pool.submit(orchestrate, load, Path(folder), options.latency).result()
+        cost = pool.submit(orchestrate, load, Path(folder), options.latency, made).result()
         worker = pool.submit(work, Path(folder)).result()
     cluster.close()
     show(load, cluster, cost)
@@ -219,9 +231,18 @@ def explaining(session: Session) -> Explain:
     return lambda _, step, parts: explainer.explain(step, parts, candidates(steps)).reasons
 
 
-def orchestrate(load: Load, folder: Path, latency: float) -> Cost:
+def keep_all(objects: CountedObjects, made: Queue[Made]) -> None:
+    """Put what pods make into the bucket, as it comes."""
+    objects.do_not_count()
+    store = BucketStore(objects)
+    while True:
+        keep(store, made.get())
+
+
+def orchestrate(load: Load, folder: Path, latency: float, made: Queue[Made]) -> Cost:
     """Run the steps, in a process of its own."""
     objects, kubeconfig = CountedObjects(), folder / "kubeconfig"
+    threading.Thread(target=keep_all, args=(objects, made), daemon=True).start()
     store = BucketStore(objects)
     remember_earlier_run(store, load.steps)
     session = new_session("run-1", store, CONFIG.format(**NOW), load.steps)
@@ -241,8 +262,8 @@ def orchestrate(load: Load, folder: Path, latency: float) -> Cost:
     before, cpu, began = _memory(), time.process_time(), time.monotonic()
     first: list[float] = []
 
-    def listen(event: object) -> None:
-        if not first and getattr(event, "kind", "") == "started":
+    def listen(event: StepEvent) -> None:
+        if not first and isinstance(event.what, Started):
             first.append(time.monotonic() - began)
 
     engine.run(session, session.graph.steps, threading.Event(), listen)
@@ -261,7 +282,7 @@ def work(folder: Path) -> Cost:
     control = Control()
     for one in steps:
         request = Request(one, store.url, str(folder / "work"), threads=1, gpus=(), workspace=512, memory=500)
-        outcome = make_attempt(request, lambda: store, control, lambda event: None, echo=lambda lines: None)
+        outcome = make_attempt(request, lambda: store, control, None)
         assert isinstance(outcome, Outcome), outcome
         assert outcome.kind == "done", outcome
         control.next_job()

@@ -15,7 +15,7 @@ from tests.end_to_end.tiny import Place, write_place
 from tests.kube.census import Census
 from tests.kube.cluster import Cluster
 from tests.kube.made import wait_for
-from tests.runners.scripts import attempt
+from tests.runners.scripts import Cancel, attempt
 from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.config.deployment import parse_deployment
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
@@ -48,7 +48,7 @@ class Run:
     """One attempt that somebody waits for."""
 
     ending: Future[Outcome]
-    cancel: threading.Event = field(default_factory=threading.Event)
+    cancel: Cancel = field(default_factory=Cancel)
     events: list[JobEvent] = field(default_factory=list)
 
     def outcome(self, seconds: float = 90.0) -> Outcome:

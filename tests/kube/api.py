@@ -77,14 +77,12 @@ class FakeApi:
 
     gate      what Jobs it does not let in
     tokens    of those it knows; None: it answers everybody
-    cuts      how a pod's log comes over the network: its pieces, as they are sent
     kueue     what Kueue keeps of Jobs, where it is installed
     held      namespaces whose new Jobs are suspended, as Kueue's webhook does
     """
 
     gate: Gate
     tokens: frozenset[str] | None = None
-    cuts: Callable[[Iterator[bytes]], Iterator[bytes]] | None = None
     kueue: Kueue | None = None
 
     def __init__(self, read_log: ReadLog) -> None:
@@ -269,8 +267,7 @@ class _Handler(Handler):
             request = Request.parse(self.command, self.path, body)
             if request.sub == "log":
                 query = LogQuery.from_query(request.query)
-                log = api.read_log(request.namespace, request.name, query)
-                self.stream("text/plain", api.cuts(log) if api.cuts else log)
+                self.stream("text/plain", api.read_log(request.namespace, request.name, query))
             elif request.is_watch:
                 events = api.watch(request, lambda: self.server.is_up)
                 self.stream("application/json", (json.dumps(event).encode() + b"\n" for event in events))

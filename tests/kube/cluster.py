@@ -100,6 +100,11 @@ class Cluster:
         """The pods whose container runs."""
         return [pod for pod in self._standin.kubelet.live() if pod.startswith(namespace)]
 
+    def output(self, pod: str) -> str:
+        """What a pod's first container has written until now."""
+        namespace, _, name = pod.partition("/")
+        return b"".join(self._read_log(namespace, name, LogQuery())).decode()
+
     def node_of(self, pod: str) -> str:
         """The node that a pod is on; KeyError when there is no such pod."""
         namespace, _, name = pod.partition("/")
@@ -225,7 +230,7 @@ class Cluster:
     def restore(self) -> None:
         """All nodes are there again and as they should be, every image, and whole logs."""
         if isinstance(self._api, FakeApi):
-            self._api.cuts = self._api.kueue = None
+            self._api.kueue = None
             self._api.held.clear()
         self.missing_images.clear()
         self.pull_error = NOT_FOUND

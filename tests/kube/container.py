@@ -15,7 +15,11 @@ from tests.kube.objects import Object
 from tests.kube.processes import Contained
 
 _VARIABLE = re.compile(r"\$\((\w+)\)")
+_LAST_WORDS = "/dev/termination-log"
 _FIELD = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
+
+_MOST_LAST_WORDS = 4096
+_FALLBACK = (2048, 80)  # size and lines of a termination message that is the log's end
 
 ReadSecret = Callable[[str], Mapping[str, str] | None]
 
@@ -35,7 +39,10 @@ class Container:
         self, pod: Object, container: Object, folder: Path, node: Path, read_secret: ReadSecret
     ) -> None:
         (folder / "tmp").mkdir(parents=True)
+        self._last_words = folder / "last-words"
+        self._last_words.touch()
         mounts = _mounts(pod, container, folder.parent, node)  # a pod's containers share its volumes
+        mounts[container.get("terminationMessagePath", _LAST_WORDS)] = self._last_words
         environment = _environment(pod, container, folder, mounts, read_secret)
         self.log = ContainerLog(folder / "log")
         self._process = Contained(_command(container, environment, mounts), folder, environment)
@@ -50,6 +57,11 @@ class Container:
         self.log.end()
         self._ended.set()
         return code
+
+    def last_words(self, code: int, policy: str) -> str:
+        """The message that a kubelet reports with the container's end."""
+        said = self._last_words.read_text(encoding="utf-8", errors="replace")[:_MOST_LAST_WORDS]
+        return said or (self.log.last(*_FALLBACK) if code and policy == "FallbackToLogsOnError" else "")
 
     def stop(self, grace: float) -> None:
         """SIGTERM, and all is killed when it has not ended after so many seconds."""

@@ -22,7 +22,6 @@ Disruption: TypeAlias = Literal["EvictionByEvictionAPI", "PreemptionByScheduler"
 NOT_FOUND = "not found"
 _END_SECONDS = 10.0  # to tell how a pod ended before it is gone
 _SIDECAR_SECONDS = 5.0  # from SIGTERM to SIGKILL
-_FALLBACK = (2048, 80)  # size and lines of a termination message that is the log's end
 
 
 @dataclass
@@ -271,8 +270,8 @@ class Kubelet:
             "startedAt": began,
             "finishedAt": timestamp(),
         }
-        if code and _spec(running.pod, name).get("terminationMessagePolicy") == "FallbackToLogsOnError":
-            ended["message"] = container.log.last(*_FALLBACK)
+        if said := container.last_words(code, _spec(running.pod, name).get("terminationMessagePolicy", "")):
+            ended["message"] = said
         running.states[name] = {"terminated": ended}
         if any("running" in state for state in list(running.states.values())):
             self._report(running, {"phase": "Running", **_statuses(running)})

@@ -114,8 +114,25 @@ def attempt(
     runner: Runner, work: Job, store: Store, cancel: threading.Event, on_event: Callable[[JobEvent], None]
 ) -> Outcome:
     """The same, which can be cancelled, with its events."""
-    woken = threading.Event()
-    return finish(runner.run(Submission(work, store, cancel, on_event, woken.set)), partial(_wait, woken))
+    woken, longest = threading.Event(), 0.1  # seconds; as often as who cancels would have it resumed
+    if isinstance(cancel, Cancel):
+        cancel.wakes.append(woken.set)
+        longest = PATIENCE
+    work_of_it = runner.run(Submission(work, store, cancel, on_event, woken.set))
+    return finish(work_of_it, partial(_wait, woken, longest))
+
+
+class Cancel(threading.Event):
+    """Cancels attempts and wakes their work, which is resumed at no other time than it asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wakes: list[Callable[[], None]] = []
+
+    def set(self) -> None:
+        super().set()
+        for wake in self.wakes:
+            wake()
 
 
 @contextmanager
@@ -123,11 +140,11 @@ def held(slots: Slots, cpus: int, gpus: int, cancel: threading.Event) -> Iterato
     """Wait for slots and hold them; None when cancelled before."""
     woken = threading.Event()
     with slots.claim(cpus, gpus, woken.set) as claim:
-        yield claim if finish(claim.acquire(cancel), partial(_wait, woken)) else None
+        yield claim if finish(claim.acquire(cancel), partial(_wait, woken, 0.1)) else None
 
 
-def _wait(woken: threading.Event, seconds: float) -> None:
-    woken.wait(min(seconds, 0.1))  # as often as who cancels would have it resumed
+def _wait(woken: threading.Event, longest: float, seconds: float) -> None:
+    woken.wait(min(seconds, longest))
     woken.clear()
 
 

@@ -46,7 +46,7 @@ class Training:
     def __init__(self, folder: Path) -> None:
         self.clock, self.store = VirtualClock(), MemoryStore()
         self.path, self.failures = folder / "log", list[str]()
-        self.log = StepLog(self.path, self.store, job(self.store, COPY), Redaction(()), self.clock)
+        self.log = StepLog(self.path, self.store, job(self.store, COPY), Redaction(()), clock=self.clock)
         Repeating("log", self.log.ship_due, 1.0, self.failures.append, clock=self.clock).start()
         Repeating("script", self.write, 5.0, self.failures.append, clock=self.clock).start()
 

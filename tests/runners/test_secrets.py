@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from tests.memory_store import MemoryStore
 from tests.runners.pod import pods
 from tests.runners.scripts import COPY, job, output, run
 from tests.running.conftest import FILES, demo_config, graph_of
@@ -18,7 +19,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.runners.local import LocalRunner
-from translations_assets.runners.publisher import LogEcho, Redaction
+from translations_assets.runners.publisher import Redaction, StepLog
 from translations_assets.running.engine import Engine
 from translations_assets.running.events import Progress, StepEvent
 from translations_assets.running.session import Session
@@ -205,20 +206,19 @@ def test_a_secret_is_hidden_wherever_the_log_is_cut(secrets: list[str], pieces: 
 
 
 def test_what_is_no_secret_is_handed_on_at_once(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    shown: list[bytes] = []
-    log.write_bytes(b"a line\nhalf a li")
-    echo = LogEcho(log, Redaction(["line of a secret", ""]), shown.append)
-    echo.forward()
-    assert shown == [b"a line\n"]
-    with log.open("ab") as file:
+    path, shown, redaction = tmp_path / "log", list[bytes](), Redaction(["line of a secret", ""])
+    log = StepLog(path, MemoryStore(), job(MemoryStore(), COPY), redaction, show=shown.append)
+    path.write_bytes(b"a line\nhalf a li")
+    log.show()
+    assert shown == [b"a line\nhalf a "]
+    with path.open("ab") as file:
         file.write(b"ne\nline of a sec")
-    echo.forward()
-    assert shown == [b"a line\n", b"half a line\n"]
-    with log.open("ab") as file:
+    log.show()
+    assert shown[1:] == [b"line\n"]
+    with path.open("ab") as file:
         file.write(b"ret, and so on")
-    echo.forward(ended=True)
-    assert shown[2:] == [b"***, and so on\n"]
+    log.show(ended=True)
+    assert shown[2:] == [b"***, and so on"]
 
 
 @pytest.mark.parametrize("secrets", [[], ["", "abc"]], ids=["none", "too short for one"])

@@ -194,6 +194,19 @@ def test_log_parts_are_written_once(store: Store) -> None:
     assert list(store.read_log(KEY, 1, 1)) == [b"mine\n"]
 
 
+def test_the_replies_in_a_part_are_no_part_of_the_log(store: Store) -> None:
+    mark = b"\x1e# replies\n"
+    assert store.log_part(KEY, 1, 1, 0) is None
+    store.append_log(KEY, 1, 1, 0, b"one\n", b"started\n")
+    store.append_log(KEY, 1, 1, 1, b"two\n")
+    store.append_log(KEY, 1, 1, 2, b"a script wrote" + mark + b"this\n")
+    store.append_log(KEY, 1, 1, 3, mark, b"ended\n")
+    assert list(store.read_log(KEY, 1, 1)) == [b"one\n", b"two\n", b"a script wrote" + mark + b"this\n", mark]
+    parts = [store.log_part(KEY, 1, 1, number) for number in range(5)]
+    replies = [part and part[1] for part in parts]
+    assert replies == [b"started\n", b"", b"", b"ended\n", None]
+
+
 def test_attempts_are_those_with_a_log_of_the_generation(store: Store) -> None:
     for generation, attempt in ((1, 10), (1, 2), (2, 1), (12, 3)):
         store.append_log(KEY, generation, attempt, 0, b"x")

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -29,14 +28,12 @@ from translations_assets.runners.machine import (
 from translations_assets.runners.publisher import (
     CheckpointWatch,
     LiveNumbers,
-    LogEcho,
     Redaction,
     StepLog,
-    echoing,
     secrets_of,
 )
 from translations_assets.runners.script import ScriptProcess
-from translations_assets.runners.wire import Request
+from translations_assets.runners.wire import Request, write
 from translations_assets.runners.work_folder import WorkFolder, unpack
 from translations_assets.running import events
 from translations_assets.running.job import Outcome
@@ -67,7 +64,11 @@ class _Ended(NamedTuple):
 
 
 class Attempt:
-    """One attempt, made by the owner of the step in a fresh work folder; `log` is the step's."""
+    """One attempt, made by the owner of the step in a fresh work folder; `log` is the step's.
+
+    report  gets the events of the attempt; None, in a pod: they and its outcome go to the store, with the
+            log, which is also written to standard output
+    """
 
     def __init__(
         self,
@@ -75,36 +76,39 @@ class Attempt:
         store: Store,
         folder: WorkFolder,
         control: Control,
-        report: Callable[[events.JobEvent], None],
-        echo: Callable[[bytes], None] | None,
+        report: Callable[[events.JobEvent], None] | None,
     ) -> None:
         self._request, self._store, self._folder = request, store, folder
-        self._control, self._report = control, report
-        self._job = request.job
+        self._control, self._job = control, request.job
         self._redaction = Redaction(list(secrets_of(self._job, os.environ).values()))
-        self.log = StepLog(folder.log, store, self._job, self._redaction)
+        pod, show = request.place.get("pod", ""), None if report else write
+        self.log = StepLog(folder.log, store, self._job, self._redaction, pod, show)
+        self._report = report or self.log.reply
+        self._is_heard = report is not None
         self._missed_store = False
-        self._echo = LogEcho(folder.log, self._redaction, echo) if echo else None
         self._gpus = GpuMonitor(request.gpus)
         self._kills_before = out_of_memory_kills()
 
     def run(self) -> Outcome:
         """Run the script and keep its result; how that ended. Raises StoreError or OSError."""
-        with echoing(self._echo, self.log.note) if self._echo else nullcontext():
-            return self._run()
+        try:
+            outcome = self._run()
+            if outcome.kind != "done" and not self._is_heard:
+                self.log.reply(replace(outcome, log_tail=""))  # the log is next to it
+            return outcome
+        finally:
+            self.log.show(ended=True)
+            self._ship_rest()
 
     def _run(self) -> Outcome:
         if wrong := other_programs(self._job.programs):
             return self._outcome("failed", wrong)
-        try:
-            placed = self._place()
-            self._control.wait(0)
-            if self._control.cancelled:
-                return self._outcome("temporary", f"not started: {self._control.cancelled}")
-            ended = self._run_script()
-            return when_reachable(lambda: self._keep(ended, placed), RESULT_SECONDS, _pause, self.log.note)
-        finally:
-            self._ship_rest()
+        placed = self._place()
+        self._control.wait(0)
+        if self._control.cancelled:
+            return self._outcome("temporary", f"not started: {self._control.cancelled}")
+        ended = self._run_script()
+        return when_reachable(lambda: self._keep(ended, placed), RESULT_SECONDS, _pause, self.log.note)
 
     def _keep(self, ended: _Ended, placed: Mapping[Path, _Look]) -> Outcome:
         """Keep the result, if it is one. Raises StoreUnreachable when it cannot be seen or kept now."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from translations_assets.common.background import CLOCK, Clock, Repeating
+from translations_assets.common.background import CLOCK, Clock
+from translations_assets.runners.wire import Reply, pack_reply
 from translations_assets.running.job import Job
 from translations_assets.running.reading import is_read
 from translations_assets.store.contents import clone
@@ -23,14 +24,20 @@ HIDDEN = b"***"
 _SHORTEST = 4  # a value below that is no secret, and would be found everywhere
 _PART_BYTES = 1 << 20
 # A part is as long as a fiftieth of the attempt's age, from four seconds to two minutes: a week of training
-# makes some 5,000 objects, in place of 130,000. While somebody reads the log all are short.
+# makes some 5,000 objects, in place of 130,000. While somebody reads the log all are short. The first one
+# comes sooner: it shows that the script has started.
 _SHORT_SECONDS, _LONG_SECONDS, _SHARE = 4.0, 120.0, 1 / 50
+FIRST_SECONDS = 1.0
 _LOOK_SECONDS = 30.0  # between two looks whether somebody reads it
-_ECHO_BYTES = 64 << 10
-_ECHO_SECONDS = 0.5
+_SHOWN_BYTES = 64 << 10
 _TAIL_BYTES = 16 << 10
 _TAIL_LINES = 20
 _HELD = ".held"  # the set that is being stored
+
+
+def part_seconds(age: float) -> float:
+    """The length of a log's part, given the age of the attempt."""
+    return min(max(_SHORT_SECONDS, age * _SHARE), _LONG_SECONDS)
 
 
 def secrets_of(job: Job, outer: Mapping[str, str]) -> dict[str, str]:
@@ -79,15 +86,27 @@ class Redaction:
 class StepLog:
     """The log file of an attempt, shipped to the store in parts, without secrets.
 
-    They grow with the attempt's age, up to two minutes or 1 MB.
+    They grow with the attempt's age, up to two minutes or 1 MB. The worker's replies go with them.
+
+    pod   name of the worker's pod, by which its replies are told from those of a pod before it
+    show  gets the log, too, within a second
     """
 
     def __init__(
-        self, path: Path, store: Store, job: Job, redaction: Redaction, clock: Clock = CLOCK
+        self,
+        path: Path,
+        store: Store,
+        job: Job,
+        redaction: Redaction,
+        pod: str = "",
+        show: Callable[[bytes], None] | None = None,
+        clock: Clock = CLOCK,
     ) -> None:
         self._path, self._store, self._job, self._redaction, self._clock = path, store, job, redaction, clock
+        self._pod, self._show = pod, show
         self._notes: list[str] = []
-        self._offset = self._parts = 0
+        self._replies: list[bytes] = []
+        self._offset = self._shown = self._parts = 0
         self._began = self._shipped = self._looked = clock.monotonic()
         self._is_read = False
         path.touch(mode=0o600)  # it holds what the script prints, secrets, too
@@ -101,6 +120,10 @@ class StepLog:
         with suppress(OSError), self._path.open("ab") as file:
             file.write("".join(self._notes).encode())
             self._notes = []
+
+    def reply(self, reply: Reply) -> None:
+        """Add a reply, which goes with the next part."""
+        self._replies.append(pack_reply(reply))
 
     def tail(self) -> str:
         """The last lines, if the folder can be read."""
@@ -116,12 +139,13 @@ class StepLog:
 
     def ship_due(self) -> None:
         """Ship whole parts, and when it is time to whatever there is."""
+        self.show()
         self._ship(everything=self._is_due(self._clock.monotonic()))
 
     def _is_due(self, now: float) -> bool:
         """True if the part of now is long enough."""
         age, length = now - self._began, now - self._shipped
-        longest = min(max(_SHORT_SECONDS, age * _SHARE), _LONG_SECONDS)
+        longest = part_seconds(age) if self._parts else FIRST_SECONDS
         if length >= longest or length < _SHORT_SECONDS or longest < _LOOK_SECONDS:
             return length >= longest
         if now - self._looked >= _LOOK_SECONDS and self._path.stat().st_size > self._offset:
@@ -134,6 +158,15 @@ class StepLog:
         self._write_notes()
         self._ship(everything=True, ended=True)
 
+    def show(self, ended: bool = False) -> None:
+        """Show what is new."""
+        while self._show:
+            text, size = read_piece(self._path, self._shown, _SHOWN_BYTES, self._redaction, ended)
+            if not size:
+                return
+            self._shown += size
+            self._show(text)
+
     @cached_property
     def _first_part(self) -> int:
         """The number that parts begin with: another run may have begun the log of this attempt."""
@@ -145,10 +178,13 @@ class StepLog:
         least = 1 if everything else _PART_BYTES - self._redaction.longest
         while True:
             text, size = read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended)
-            if size < least:
+            replies = self._replies[:]
+            if size < least and not (everything and replies):
                 break
             part = self._first_part + self._parts
-            self._store.append_log(job.key, job.generation, job.attempt, part, text)
+            said = b"".join((self._pod.encode(), b"\n", *replies)) if replies else b""
+            self._store.append_log(job.key, job.generation, job.attempt, part, text, said)
+            del self._replies[: len(replies)]
             self._parts += 1
             self._offset += size
         if everything:
@@ -168,50 +204,6 @@ def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: 
     if ended and len(data) < most:
         return redaction.hide(data), len(data)
     return redaction.hide_part(data)
-
-
-class LogEcho:
-    """Hands a growing log file on, without secrets, by whole lines; one that is too long is split."""
-
-    def __init__(self, path: Path, redaction: Redaction, write: Callable[[bytes], None]) -> None:
-        self._path, self._redaction, self._write = path, redaction, write
-        self._offset = 0
-        self._line = b""  # the last one, which has no end yet
-
-    def forward(self, ended: bool = False) -> None:
-        """Hand on what is new; at the end, also a last line without an end."""
-        while True:
-            text, size = read_piece(self._path, self._offset, _ECHO_BYTES, self._redaction, ended)
-            if not size:
-                break
-            self._offset += size
-            self._hand_on(self._line + text)
-        if ended and self._line:
-            self._write(self._line + b"\n")
-            self._line = b""
-
-    def _hand_on(self, text: bytes) -> None:
-        whole = text.rfind(b"\n") + 1
-        self._line = text[whole:]
-        if whole:
-            self._write(text[:whole])
-        if len(self._line) >= _ECHO_BYTES:
-            self._write(self._line + b"\n")
-            self._line = b""
-
-
-@contextmanager
-def echoing(echo: LogEcho, note: Callable[[str], None]) -> Iterator[None]:
-    """Have a log handed on while the block runs, within half a second, and the rest of it at the end."""
-    repeating = Repeating("echo", echo.forward, _ECHO_SECONDS, note)
-    repeating.start()
-    try:
-        yield
-    finally:
-        repeating.stop()
-        repeating.join()
-        with suppress(Exception):
-            echo.forward(ended=True)
 
 
 class CheckpointWatch:

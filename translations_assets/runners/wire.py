@@ -4,9 +4,9 @@ To the worker, once: a local one gets a `Request` as a line of JSON. A pod gets 
 blob whose digest stands on the pod's command line; so the pod's description is small, and the same for all
 that ask for the same attempt.
 
-From the worker, on its standard output: replies in JSON, each on a line that begins with the character RS (as
-in RFC 7464): any number of events, then for each job once how it ended. Between them a pod writes the
-scripts' logs as they are: a job's log stands before its end, and after that of the job before.
+From the worker: replies, each a line of JSON: any number of events, then for each job once how it ended. A
+local worker writes them to its standard output. A pod stores them with the parts of the attempt's log; what
+became of the jobs that are not done is also in the pod's termination message.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from translations_assets.records.checked import Record
 from translations_assets.running.events import JobEvent
 from translations_assets.running.job import Job, Outcome
 
-RECORD = b"\x1e"
-
 # What the description of a pod gives to its worker
 NODE = "TRANSLATIONS_NODE"  # variable: name of the node, for the manifests (downward API)
 POD = "TRANSLATIONS_POD"  # variable: name of the pod
+LAST_WORDS = "TRANSLATIONS_LAST_WORDS"  # variable: file from which the kubelet takes the termination message
 SCRATCH = "/scratch"  # where the pod's own disk is mounted; the variable TMPDIR has to name it
 
 _writing = threading.Lock()
@@ -118,14 +117,14 @@ class Detached(Record):
     """The orchestrator may end: the worker ends by itself, or goes on as other runs wait for the step."""
 
 
-Ending: TypeAlias = "Outcome | Busy"
+Ending: TypeAlias = Outcome | Busy
 Reply: TypeAlias = JobEvent | Outcome | Busy | Detached
 _REPLIES: Mapping[str, type[Reply]] = {kind.__name__: kind for kind in get_args(Reply)}
 
 
 def pack_reply(reply: Reply, job: int = 0) -> bytes:
-    """Encode the reply for the job of that number in the request, as a line with RS before it."""
-    return RECORD + _json({"job": job, type(reply).__name__: reply.to_dict()}) + b"\n"
+    """Encode the reply for the job of that number in the request, as a line."""
+    return _json({"job": job, type(reply).__name__: reply.to_dict()}) + b"\n"
 
 
 def unpack_reply(line: bytes) -> tuple[int, Reply]:
@@ -135,7 +134,7 @@ def unpack_reply(line: bytes) -> tuple[int, Reply]:
     (2, Busy())
     """
     try:
-        value = json.loads(line.removeprefix(RECORD))
+        value = json.loads(line)
         number = int(value.pop("job"))
         ((kind, fields),) = value.items()
         return number, _REPLIES[kind].from_dict(fields)

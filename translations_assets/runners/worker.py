@@ -49,15 +49,14 @@ def make_attempt(
     request: Request,
     open_store: Callable[[], Store],
     control: Control,
-    report: Callable[[JobEvent], None],
+    report: Callable[[JobEvent], None] | None,
     *,
     owned: Callable[[Store, Callable[[str], None]], None] = lambda store, note: None,
-    echo: Callable[[bytes], None] | None = None,
 ) -> Ending:
     """Make the attempt that is asked for; every failure comes back as an outcome.
 
+    report  gets the events of the attempt; None in a pod, see `Attempt`
     owned  called once the worker owns the step, with the store and what adds a line to the step's log
-    echo   gets the log, too, while it is written: whole lines
 
     >>> with store.owners.lock(request.job.key, request.job.generation):  # another worker owns the step
     ...     make_attempt(request, lambda: store, control, print)
@@ -75,7 +74,7 @@ def make_attempt(
             if manifest := store.generation(job.key, job.generation):
                 return Outcome("done", manifest)
             with work_folder(work) as folder:
-                attempt = Attempt(request, store, folder, control, report, echo)
+                attempt = Attempt(request, store, folder, control, report)
                 owned(store, attempt.log.note)
                 return attempt.run()
     except DamagedError as error:

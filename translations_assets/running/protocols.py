@@ -154,8 +154,13 @@ class Store(Reading, Protocol):
         """Owners of steps, one at a time, and those who wait for results."""
 
     # Logs: parts that are written once, in order
-    def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
-        """Store one part (at most 1 MB of log)."""
+    def append_log(
+        self, key: str, generation: int, attempt: int, part: int, data: bytes, replies: bytes = b""
+    ) -> None:
+        """Store one part (at most 1 MB of log), and its worker's replies, which no reader of the log sees."""
+
+    def log_part(self, key: str, generation: int, attempt: int, part: int) -> tuple[bytes, bytes] | None:
+        """Read a part that workers store here, and the replies in it; None while it is not there."""
 
     # Checkpoint sets of a resumable step that is not finished
     def add_checkpoint(self, key: str, generation: int, name: str, folder: Path) -> None:

@@ -23,6 +23,7 @@ from translations_assets.records.manifest import Blob
 from translations_assets.store.contents import Digests, clone
 from translations_assets.store.medium import FencedOwners, Medium, P, aside, warn
 
+_REPLIES = b"\x1e# replies\n"  # in a part of a log: the worker's replies follow
 KEPT = 2
 SET_MANIFEST = "set.json"
 
@@ -32,9 +33,16 @@ class Logs(Generic[P]):
 
     files: Medium[P]
 
-    def append_log(self, key: str, generation: int, attempt: int, part: int, data: bytes) -> None:
-        """Store one part (at most 1 MB of log). Raises StoreError when the part is there already."""
+    def append_log(
+        self, key: str, generation: int, attempt: int, part: int, data: bytes, replies: bytes = b""
+    ) -> None:
+        """Store one part (at most 1 MB of log), and its worker's replies, which no reader of the log sees.
+
+        Raises StoreError when the part is there already.
+        """
         path = self.log_folder(key, generation, attempt) / str(part)
+        if replies or _REPLIES in data:
+            data = b"".join((data, _REPLIES, replies))
         # Not durable: a power cut may take the last seconds of a log, and a step pays no fsync for it.
         if not self.files.create(path, encoding.seal_bytes(data), durable=False):
             raise StoreError(f"{path} is there already: another worker writes the log of this attempt.")
@@ -50,7 +58,12 @@ class Logs(Generic[P]):
         paths = [folder / str(number) for number in wanted]
         for path, data in self.files.read_all(paths):
             if data is not None:
-                yield _whole(data, path.name)
+                yield _whole(data, path.name)[0]
+
+    def log_part(self, key: str, generation: int, attempt: int, part: int) -> tuple[bytes, bytes] | None:
+        """Read a part and the replies in it; None while it is not there."""
+        data = self.files.read(self.log_folder(key, generation, attempt) / str(part))
+        return None if data is None else _whole(data, str(part))
 
     def attempts(self, key: str, generation: int) -> list[int]:
         """Numbers of the attempts that have a log, ascending."""
@@ -280,11 +293,14 @@ def _described(digests: Digests) -> dict[str, Any]:
     return {**vars(digests.blob), **({"crc32c": digests.crc32c} if digests.crc32c else {})}
 
 
-def _whole(data: bytes, number: str) -> bytes:
+def _whole(data: bytes, number: str) -> tuple[bytes, bytes]:
+    """The text of a part, and the replies in it."""
     try:
-        return encoding.unseal_bytes(data)
+        whole = encoding.unseal_bytes(data)
     except ValueError:
-        return f"[store] part {number} of this log is damaged and left out\n".encode()
+        return f"[store] part {number} of this log is damaged and left out\n".encode(), b""
+    text, mark, replies = whole.rpartition(_REPLIES)
+    return (text, replies) if mark else (whole, b"")
 
 
 def _plain_files(folder: Path) -> dict[str, Path]:

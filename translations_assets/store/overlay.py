@@ -31,7 +31,7 @@ class OverlayStore:
         self.add_bytes = own.add_bytes
         self.quarantine = own.quarantine
         self.commit = own.commit
-        self.append_log = own.append_log
+        self.append_log, self.log_part = own.append_log, own.log_part
         self.add_checkpoint = own.add_checkpoint
         self.drop_checkpoints = own.drop_checkpoints
         self.add_ref = own.add_ref

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,7 +10,7 @@ from typing import Any
 
 from tests.kube.cluster import Cluster
 from tests.kube.objects import Object
-from tests.runners.scripts import attempt, job
+from tests.runners.scripts import Cancel, attempt, job
 from translations_assets.common.settings import repository_root
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.runners.kubernetes.runner import KubernetesRunner
@@ -46,7 +45,7 @@ class Run:
     """One orchestrator: a runner of its own, and a thread for each step that it wants."""
 
     def __init__(self, place: Place, kubernetes: Kubernetes) -> None:
-        self.place, self.kubernetes, self.cancel = place, kubernetes, threading.Event()
+        self.place, self.kubernetes, self.cancel = place, kubernetes, Cancel()
         self.lines: dict[str, list[str]] = defaultdict(list)
         self.events: list[JobEvent] = []
         self.runner = KubernetesRunner(
@@ -54,10 +53,10 @@ class Run:
         )
         self._pool = ThreadPoolExecutor(64)
 
-    def start(self, work: Job) -> Future[Outcome]:
-        """Begin an attempt."""
+    def start(self, work: Job, cancel: Cancel | None = None) -> Future[Outcome]:
+        """Begin an attempt, which ends with the run, or when it is cancelled by itself."""
         return self._pool.submit(
-            attempt, self.runner, work, self.place.store, self.cancel, self.events.append
+            attempt, self.runner, work, self.place.store, cancel or self.cancel, self.events.append
         )
 
     def make(self, work: Job) -> Outcome:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -28,6 +29,8 @@ from translations_assets.runners.kubernetes.cluster import (
     Trouble,
     Unauthorized,
 )
+from translations_assets.runners.kubernetes.state import JobState
+from translations_assets.running.tasks import Work, finish
 
 FOUND = {
     "metadata": {"name": "a", "uid": "1"},
@@ -88,27 +91,50 @@ def server() -> Iterator[Server]:
     made.server_close()
 
 
+def create(server: Server, wait: Callable[[float], object] = time.sleep, needed: bool = True) -> JobState:
+    """Create a Job; `wait` is called where that waits."""
+    return finish(server.cluster.create_job({}, lambda: not needed), wait)
+
+
+def find(cluster: Cluster) -> JobState | None:
+    """Ask for a Job."""
+    return finish(cluster.job("a", lambda: False), time.sleep)
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between the tries to create a Job, which take no time."""
+    made: list[float] = []
+
+    def pause(seconds: float, _ends: object) -> Work[None]:
+        made.append(seconds)
+        yield seconds
+
+    monkeypatch.setattr(cluster_module, "pause", pause)
+    return made
+
+
 def test_what_may_pass_is_tried_again(server: Server) -> None:
     server.statuses = [503, 429, 500, 401, 403]
-    found = server.cluster.job("a")
+    found = find(server.cluster)
     assert found
     assert (found.name, server.asked) == ("a", 6)
 
 
-def test_a_server_that_says_when_to_come_again_is_left_alone_until_then(server: Server) -> None:
+def test_a_server_that_says_when_to_come_again_is_left_alone_until_then(
+    server: Server, pauses: list[float]
+) -> None:
     server.statuses, server.retry_after = [429, 429], "7"
-    pauses: list[float] = []
-    server.cluster.create_job({}, wait=pauses.append)
+    create(server, lambda _: None)
     assert pauses == [7, 7]
     server.statuses, server.retry_after = [429], "Fri, 31 Jan 2031 12:00:00 GMT"
-    server.cluster.create_job({}, wait=pauses.append)
+    create(server, lambda _: None)
     assert pauses[2] == 300  # the longest pause
 
 
-def test_a_server_that_asks_for_hours_is_asked_again_earlier(server: Server) -> None:
+def test_a_server_that_asks_for_hours_is_asked_again_earlier(server: Server, pauses: list[float]) -> None:
     server.statuses, server.retry_after = [503, 503], "86400"
-    pauses: list[float] = []
-    server.cluster.create_job({}, wait=pauses.append)
+    create(server, lambda _: None)
     assert pauses == [300, 300]
 
 
@@ -136,14 +162,14 @@ def test_rights_that_are_missing_are_told_after_a_short_while(
     monkeypatch.setattr(cluster_module, "REFUSED_SECONDS", 0.1)
     server.statuses = [403] * 1000
     with pytest.raises(ClusterError, match="answers 403: said 403.*roles"):
-        server.cluster.create_job({})
+        create(server)
 
 
 @pytest.mark.parametrize(("status", "error"), [(409, Conflict), (404, Missing), (422, ClusterError)])
 def test_a_refusal_is_told_at_once(server: Server, status: int, error: type[Exception]) -> None:
     server.statuses = [status]
     with pytest.raises(error, match=f"said {status}"):
-        server.cluster.create_job({})
+        create(server)
     assert server.asked == 1
 
 
@@ -156,7 +182,7 @@ def test_a_job_that_is_gone_or_has_a_successor_is_deleted(server: Server, status
 
 def test_a_job_that_is_not_there_is_none(server: Server) -> None:
     server.statuses = [404]
-    assert server.cluster.job("a") is None
+    assert find(server.cluster) is None
 
 
 QUOTA = "exceeded quota: steps, requested: count/jobs.batch=1, used: count/jobs.batch=9, limited: 9"
@@ -181,7 +207,7 @@ def test_a_job_that_is_not_let_in_is_told_at_once_in_the_servers_words(
     if words != WEBHOOK:
         server.words = f'jobs.batch "a-job" is forbidden: {words}'
     with pytest.raises(NotAdmitted) as caught:
-        server.cluster.create_job({})
+        create(server)
     assert (caught.value.text, caught.value.by_quota, server.asked) == (words, by_quota, 1)
     assert "roles" not in str(caught.value)
 
@@ -191,7 +217,7 @@ def test_a_webhook_that_does_not_answer_is_asked_again(server: Server) -> None:
     server.words = (
         'Internal error occurred: failed calling webhook "policy.example": context deadline exceeded'
     )
-    server.cluster.create_job({})
+    create(server)
     assert server.asked == 2
 
 
@@ -215,7 +241,7 @@ def test_a_watch_is_told_at_once_that_it_is_too_late(server: Server) -> None:
 def test_nobody_who_waits_ends_the_patience(server: Server) -> None:
     server.statuses = [503] * 1000
     with pytest.raises(ClusterAway):
-        server.cluster.create_job({}, wait=lambda seconds: True)
+        create(server, needed=False)
     assert server.asked == 1
 
 
@@ -273,22 +299,23 @@ def test_a_server_that_knew_who_asks_is_given_time_for_a_new_token(
     cluster = server.cluster
     for status in before:
         server.statuses = [status]
-        assert cluster.job("a")
+        assert find(cluster)
     server.statuses = [401] * 6  # for 0.01 + 0.02 + … 0.32 s
     if found:
-        assert cluster.job("a")
+        assert find(cluster)
     else:
         with pytest.raises(Unauthorized, match="answers 401: said 401. The token was read again"):
-            cluster.job("a")
+            find(cluster)
 
 
 def test_what_keeps_the_server_from_answering_is_known_until_it_does(server: Server) -> None:
     cluster, told = server.cluster, list[str]()
     server.statuses = [503, 404]
 
-    def wait(_seconds: float) -> None:
+    def wait(seconds: float) -> None:
         told.append(cluster.trouble.text)
+        time.sleep(seconds)
 
     with pytest.raises(Missing):
-        cluster.create_job({}, wait)
+        finish(cluster.create_job({}, lambda: False), wait)
     assert (told, cluster.trouble.text) == (["The cluster answers 503: said 503"], "")

@@ -10,44 +10,53 @@ import pytest
 
 from tests.memory_store import MemoryStore
 from tests.runners.scripts import COPY, job
-from translations_assets.runners.kubernetes import runner
+from translations_assets.runners.kubernetes import cluster_job
+from translations_assets.runners.kubernetes.cluster_job import ClusterJob
 from translations_assets.runners.kubernetes.jobs import Group
-from translations_assets.runners.kubernetes.runner import ClusterJob
 from translations_assets.running.runner import Submission
 
 GROUP = Group("split", "cpu", "spot", (), "image")
 
 
+class Enough(Exception):
+    """No more steps join: a slot is asked for."""
+
+
 class Arrivals:
-    """Stands for the event that a step has joined: some time after each look another one comes."""
+    """Steps that come one after the other, each some time after the one before."""
 
     def __init__(self, capacity: int, coming: int, seconds: float) -> None:
-        connection: Any = SimpleNamespace(
-            descriptions=SimpleNamespace(steps_per_pod=lambda group: capacity),
-            limits=SimpleNamespace(acquire=lambda worker_class, unneeded: None),
-        )
         self.store, self.now = MemoryStore(), 0.0
-        self.coming, self.seconds = coming, seconds
-        self.job = ClusterJob(connection, self.store, GROUP)
-        self.job._joined = self  # type: ignore[assignment]
-        self.job.join(self.submission(0))
+        self.times = [seconds * number for number in range(1, coming + 1)]
+        self.connection: Any = SimpleNamespace(
+            descriptions=SimpleNamespace(steps_per_pod=lambda group: capacity),
+            limits=SimpleNamespace(queue=self.stop),
+        )
 
     def submission(self, number: int) -> Submission:
         step = job(self.store, COPY, key=f"{number:064x}")
         return Submission(step, self.store, threading.Event(), lambda event: None, lambda: None)
 
-    def wait(self, seconds: float) -> bool:
-        comes = self.coming > 0 and self.seconds < seconds
-        self.now += self.seconds if comes else seconds
-        if comes:
-            self.job.join_group(self.submission(self.coming), GROUP)
-            self.coming -= 1
-        return comes
+    def stop(self, worker_class: str, given: object) -> None:
+        """Stand for the limits of which a slot is asked for."""
+        raise Enough
 
-    def set(self) -> None:
-        pass
-
-    clear = set
+    def collect(self) -> int:
+        """Collect the steps of a pod; how many they are."""
+        made = ClusterJob(self.connection, self.store, GROUP, lambda ended: None)
+        first = self.submission(0)
+        made.join(first)
+        work, shared = made.ending(first), 1
+        while True:
+            try:
+                end = self.now + next(work)
+                while self.times and self.times[0] <= end:
+                    self.now = self.times.pop(0)
+                    shared += made.join_group(self.submission(len(self.times) + 1), GROUP)
+                    end = self.now + next(work)
+                self.now = end
+            except Enough:
+                return shared
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,6 @@ def test_steps_that_come_one_soon_after_the_other_share_a_pod(
     monkeypatch: pytest.MonkeyPatch, capacity: int, coming: int, seconds: float, shared: int, waited: float
 ) -> None:
     arrivals = Arrivals(capacity, coming, seconds)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: arrivals.now))
-    assert arrivals.job._launch() is None
-    assert len(arrivals.job.members) == shared
+    monkeypatch.setattr(cluster_job, "time", SimpleNamespace(monotonic=lambda: arrivals.now))
+    assert arrivals.collect() == shared
     assert arrivals.now == pytest.approx(waited)

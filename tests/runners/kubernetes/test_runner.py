@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.runners.kubernetes.places import Place
-from tests.runners.scripts import COPY, eventually, output, written
+from tests.runners.scripts import COPY, Cancel, eventually, output, written
 from translations_assets.common.errors import StoreUnreachable
 from translations_assets.records.manifest import Blob, Provenance
 from translations_assets.runners.kubernetes.cluster import ClusterError
@@ -137,10 +137,24 @@ def test_a_cancelled_run_leaves_a_step_to_those_who_wait_for_it(place: Place) ->
     assert len(place.jobs()) == 1
 
 
+@pytest.mark.parametrize("moment", ["begins", "runs"])
+def test_another_step_looks_after_a_job_when_the_first_one_is_cancelled(place: Place, moment: str) -> None:
+    run, cancel = place.run({"steps-per-pod": 2}), Cancel()
+    first = run.start(place.talking(number=0), cancel)
+    second = run.start(place.talking(number=1))
+    if moment == "runs":
+        assert eventually(lambda: bool(run.lines["step-0"]))
+    cancel.set()
+    assert first.result(30).kind == "cancelled"
+    place.go()
+    assert second.result(60).kind == "done"
+    assert [line for line in run.lines["step-1"] if line.startswith("[worker]")]
+
+
 def test_a_closed_runner_leaves_no_thread_that_goes_on_trying(place: Place) -> None:
     def busy() -> set[str]:
         names = {thread.name for thread in set(threading.enumerate()) - before}
-        return names & {"connect", "cluster-job", "sweep"}
+        return names & {"connect", "sweep"}
 
     before = set(threading.enumerate())
     often = 5 / 60  # the sweep's thread ends at its next round: one a second

@@ -40,7 +40,7 @@ class Cluster:
     def pods(self, job: str) -> list[PodState]:
         return self.of_job.get(job, [])
 
-    def delete_job(self, job: JobState) -> None:
+    def delete_job(self, job: JobState, patience: float = 0.0) -> None:
         self.deleted.append(job.name)
 
 
@@ -178,7 +178,7 @@ def test_room_is_made_by_jobs_that_are_done_and_not_wanted_each_once(
 
 def test_no_room_is_made_while_the_cluster_does_not_answer(store: MemoryStore, clock: Clock) -> None:
     class Away(Cluster):
-        def delete_job(self, job: JobState) -> None:
+        def delete_job(self, job: JobState, patience: float = 0.0) -> None:
             raise ClusterAway("away")
 
     assert not swept(Away(of_store(store, replace(JOB, ended="Complete"))), store, clock).make_room()

@@ -19,7 +19,6 @@ from translations_assets.runners.kubernetes.cluster import (
     ClusterError,
     Expired,
     Kind,
-    Unavailable,
 )
 from translations_assets.runners.kubernetes.connection import Watch
 from translations_assets.runners.kubernetes.jobs import store_label
@@ -146,7 +145,7 @@ def test_a_server_that_has_too_much_to_do_is_left_alone_as_long_as_it_asks(
 ) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(server.closed, "wait", pauses.append)
-    server.changes.put(Unavailable("too many requests", 7))
+    server.changes.put(ClusterAway("too many requests", 7))
     server.changes.put(("ADDED", job("b", 21)))
     assert eventually(lambda: watch.job("b") is not None)
     assert pauses == [7]

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import site
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from translations_assets.runners.kubernetes.jobs import member
+from translations_assets.runners.kubernetes.stored_log import StoredLog
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.bundle import worker_bundle
-from translations_assets.runners.wire import NODE, POD, RECORD, PodRequest, Reply, unpack_reply
+from translations_assets.runners.wire import LAST_WORDS, NODE, POD, PodRequest, Reply, unpack_reply
+from translations_assets.running.events import JobEvent
 from translations_assets.running.job import Job, Outcome
 from translations_assets.running.protocols import Store
-from translations_assets.store.open import reader_of
+from translations_assets.store.open import open_store, reader_of
 
 # As in an image, which holds the libraries and no checkout: -S passes over the .pth file that names it
+_NUMBERS = itertools.count(1)
 _IMAGE = "import sys; sys.path += {folders!r}; exec({text!r})"
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A pod that has ended: exit code, what its scripts printed, its replies in order."""
+    """A pod that has ended: exit code, what it printed, its replies in order of its jobs."""
 
     code: int
     log: str
@@ -46,13 +51,28 @@ def command(store: Store, *jobs: Job, worker: bytes = b"", **request: Any) -> li
     return [sys.executable, "-I", "-S", "-c", image, reader_of(store), store.url, code.digest, asked.digest]
 
 
-def start(
-    words: list[str], folder: Path, environment: Mapping[str, str] | None = None
-) -> subprocess.Popen[bytes]:
+class Pod(subprocess.Popen[bytes]):
+    """A pod that runs: its name, the command's last words, and the file for those to the kubelet."""
+
+    name: str
+    words: list[str]
+    last_words: Path
+
+
+def start(words: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> Pod:
     """Start a pod with that command; its scratch disk is a folder below `folder`."""
     (folder / "scratch").mkdir(exist_ok=True)
-    given = {"PATH": os.environ["PATH"], "TMPDIR": str(folder / "scratch"), NODE: "node-7", POD: "pod-1"}
-    return subprocess.Popen(
+    name = f"pod-{next(_NUMBERS)}"
+    last_words = folder / f"last words of {name}"
+    last_words.touch()
+    given = {
+        "PATH": os.environ["PATH"],
+        "TMPDIR": str(folder / "scratch"),
+        NODE: "node-7",
+        POD: name,
+        LAST_WORDS: str(last_words),
+    }
+    pod = Pod(
         words,
         cwd=folder / "scratch",
         env={**given, **(environment or {})},
@@ -60,15 +80,37 @@ def start(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
+    pod.name, pod.words, pod.last_words = name, words, last_words
+    return pod
 
 
-def ended(pod: subprocess.Popen[bytes], before: bytes = b"") -> Ended:
+def ended(pod: Pod, before: bytes = b"") -> Ended:
     """Wait for a pod's end; `before` is what was read of its output already."""
     output, _ = pod.communicate(timeout=120)
-    lines = (before + output).splitlines(keepends=True)
-    replies = [unpack_reply(line) for line in lines if line.startswith(RECORD)]
-    log = b"".join(line for line in lines if not line.startswith(RECORD))
-    return Ended(pod.returncode, log.decode(), replies)
+    return Ended(pod.returncode, (before + output).decode(), list(_replies(pod)))
+
+
+def _replies(pod: Pod) -> Iterator[tuple[int, Reply]]:
+    """A pod's replies: of each job those that are stored with its log, and how it ended."""
+    *_, reader, url, _, digest = pod.words
+    defined: dict[str, Any] = {}
+    exec(reader, defined)
+    try:
+        request = PodRequest.from_bytes(defined["read"](url, f"blobs/{digest[:2]}/{digest}"))
+    except FileNotFoundError:
+        return
+    store = open_store(url)
+    words = dict(map(unpack_reply, pod.last_words.read_bytes().splitlines()))
+    for number, job in enumerate(request.jobs):
+        log = StoredLog(store, member(job), pod.name)
+        yield from ((number, new) for new in log.read(ended=True) if isinstance(new, JobEvent))
+        if manifest := store.generation(*job.step):
+            yield number, Outcome("done", manifest)
+        elif number in words:
+            word = words[number]
+            short = replace(word, log_tail="") if isinstance(word, Outcome) else None
+            assert log.outcome in (None, short)
+            yield number, word
 
 
 def run(store: Store, folder: Path, *jobs: Job, **request: Any) -> Ended:
@@ -76,7 +118,7 @@ def run(store: Store, folder: Path, *jobs: Job, **request: Any) -> Ended:
     return ended(start(command(store, *jobs, **request), folder))
 
 
-def read_until(pod: subprocess.Popen[bytes], text: bytes) -> bytes:
+def read_until(pod: Pod, text: bytes) -> bytes:
     """Read a pod's output up to a line that contains a text."""
     assert pod.stdout is not None
     read = b""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,7 +51,7 @@ def bucket(server: GcsServer) -> BucketStore:
     return BucketStore(GcsObjects.at(f"gs://{BUCKET}/some/store"))
 
 
-def start(words: list[str], folder: Path, server: GcsServer) -> subprocess.Popen[bytes]:
+def start(words: list[str], folder: Path, server: GcsServer) -> pods.Pod:
     """Start a pod that speaks to the server."""
     return pods.start(words, folder, {"STORAGE_EMULATOR_HOST": server.url})
 

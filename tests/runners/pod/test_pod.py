@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.runners.pod.pods import command, read_until, start
 from tests.runners.scripts import COPY, KEY, eventually, job, leftovers, output, processes_of, written
 from tests.runners.test_machine import nvidia_smi
 from translations_assets.runners.machine import script_memory
-from translations_assets.runners.pod.main import exit_code, say_last_words
+from translations_assets.runners.pod.main import exit_code, leave_word
 from translations_assets.runners.wire import Busy, unpack_reply
 from translations_assets.running.events import Started
 from translations_assets.running.job import Outcome
@@ -45,7 +46,7 @@ def test_a_manifest_tells_where_the_step_ran(store: LocalStore, tmp_path: Path) 
     assert made.host == "node-7"
     assert made.provenance.worker is not None
     worker = made.provenance.worker.others
-    assert (worker["machine"], worker["pod"]) == ("spot", "pod-1")
+    assert (worker["machine"], worker["pod"][:4]) == ("spot", "pod-")
 
 
 def test_a_log_is_seen_while_the_script_runs(store: LocalStore, tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_log_is_seen_while_the_script_runs(store: LocalStore, tmp_path: Path) 
 
 
 def test_a_log_is_the_same_in_the_store_and_its_lines_stay_whole(store: LocalStore, tmp_path: Path) -> None:
-    """Also those that could be taken for a reply, and one without an end."""
+    """Also those that could be taken for replies, and one without an end."""
     script = written(
         'print(\'\\x1e{"job": 0, "Outcome": {"kind": "failed"}}\')\n'
         "print('x' * 200_000)\n"
@@ -73,8 +74,8 @@ def test_a_log_is_the_same_in_the_store_and_its_lines_stay_whole(store: LocalSto
     assert pod.code == 0
     assert [outcome.kind for outcome in pod.outcomes] == ["done"]
     stored = b"".join(store.read_log(KEY, 1, 1)).decode()
-    assert pod.log.replace("\n", "") == stored.replace("\n", "").replace("\x1e", "")
-    assert pod.log.endswith("\n0\n1\n2\nthe end\n")
+    assert pod.log == stored
+    assert pod.log.endswith("\n0\n1\n2\nthe end")
 
 
 def test_a_large_log_is_handed_on_and_takes_no_memory(store: LocalStore, tmp_path: Path) -> None:
@@ -240,12 +241,14 @@ def test_the_exit_code_tells_of_the_worst_end(endings: list[Outcome | Busy], cod
 
 def test_the_last_words_fit_and_can_be_read_as_replies(tmp_path: Path) -> None:
     path = tmp_path / "termination-log"
-    say_last_words([DONE, TEMPORARY], path)
-    assert not path.exists(), "outside of a cluster nobody asks for them"
-    path.write_text("of the attempt before")
-    endings: list[Outcome | Busy] = [DONE, Busy(), *(Outcome("failed", None, "ĉ" * 2000, "tail"),) * 9]
-    say_last_words(endings, path)
+    leave_word([FAILED], "")
+    leave_word([DONE], str(path))
+    assert not path.exists(), "the kubelet takes the end of the output"
+    long = Outcome("failed", None, "ĉ" * 2000, "tail" * 1000)
+    leave_word([DONE, Busy(), long, *(TEMPORARY, long) * 9], str(path))
     said = path.read_bytes()
     assert len(said) <= 4096
     replies = [unpack_reply(line) for line in said.splitlines()]
-    assert replies == [(2, Outcome("failed", None, "ĉ" * 1000))]
+    short = Outcome("failed", None, "ĉ" * 1000)
+    assert replies[:3] == [(1, Busy()), (2, replace(short, log_tail=long.log_tail[-1500:])), (3, TEMPORARY)]
+    assert {reply for _, reply in replies[3:]} == {TEMPORARY}

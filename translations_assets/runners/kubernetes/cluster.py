@@ -1,4 +1,4 @@
-"""The API of a cluster: jobs, pods, events, watches and logs."""
+"""The API of a cluster: jobs, pods, events and watches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from translations_assets.common.errors import TemporaryError, TranslationsError
 from translations_assets.common.retry_after import asked_pause
 from translations_assets.runners.kubernetes.access import Access, access_to
-from translations_assets.runners.kubernetes.state import CONTAINER, JobState, Object
+from translations_assets.runners.kubernetes.state import JobState, Object
+from translations_assets.running.tasks import Work, finish, pause
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Kubernetes
@@ -63,11 +64,7 @@ class ClusterAway(ClusterError, TemporaryError):
         self.after = after
 
 
-class Unavailable(ClusterAway):
-    """The API server is there, but cannot do it now."""
-
-
-class Refused(Unavailable):
+class Refused(ClusterAway):
     """The cluster does not allow it; a server that has just started refuses every request."""
 
 
@@ -75,7 +72,7 @@ class Unauthorized(Refused):
     """The server does not know who asks: what was read for that is out of date."""
 
 
-class Ahead(Unavailable):
+class Ahead(ClusterAway):
     """The server knows no version as new as that from which to watch, as one with a restored memory."""
 
 
@@ -161,19 +158,21 @@ class Cluster:
             ) from error
         return cls(access, kubernetes.namespace, closed, trouble)
 
-    def create_job(self, body: Mapping[str, Any], wait: Callable[[float], object] | None = None) -> JobState:
-        """Create a job.
+    def create_job(self, body: Mapping[str, Any], unneeded: Callable[[], bool]) -> Work[JobState]:
+        """Create a job, as work that is given up once the job is not needed any more.
 
         Raises Conflict when there is one of that name, perhaps by an earlier try; NotAdmitted at once.
         """
         create = self._batch.create_namespaced_job
-        return JobState.of(self._ask(lambda: create(self.namespace, body, **_RAW), AWAY_SECONDS, wait))
+        asking = self._asking(lambda: create(self.namespace, body, **_RAW), AWAY_SECONDS, unneeded)
+        return JobState.of((yield from asking))
 
-    def job(self, name: str) -> JobState | None:
-        """A job as it is now."""
+    def job(self, name: str, unneeded: Callable[[], bool]) -> Work[JobState | None]:
+        """A job as it is now; work as `create_job`."""
         read = self._batch.read_namespaced_job
         try:
-            return JobState.of(self._ask(lambda: read(name, self.namespace, **_RAW)))
+            asking = self._asking(lambda: read(name, self.namespace, **_RAW), AWAY_SECONDS, unneeded)
+            return JobState.of((yield from asking))
         except Missing:
             return None
 
@@ -216,18 +215,6 @@ class Cluster:
                 raise _error(event["object"].get("code", 500), event["object"].get("message", ""))
             yield event["type"], event["object"]
 
-    def log(self, pod: str, since: str, *, follow: bool) -> Iterator[bytes]:
-        """The log of a pod's worker from a second on, in pieces as they come, lines with their times before.
-
-        Raises ClusterAway when it breaks off, Missing when the pod does not exist; nothing is tried again.
-        """
-        query = [("container", CONTAINER), ("timestamps", "true"), ("follow", str(follow).lower())]
-        query += [("sinceTime", since)] if since else []
-        # The client's own method knows no `sinceTime`, and seconds before now need clocks that agree
-        path = f"/api/v1/namespaces/{self.namespace}/pods/{pod}/log"
-        response = self._try(lambda: self._get(path, query))
-        yield from self._stream(response)
-
     def events(self, name: str) -> list[str]:
         """List the cluster's events on a job or pod, latest last; empty without the right to ask."""
         listing = self._core.list_namespaced_event
@@ -266,30 +253,30 @@ class Cluster:
             **_RAW,
         )
 
-    def _ask(
-        self,
-        action: Callable[[], Any],
-        patience: float = AWAY_SECONDS,
-        wait: Callable[[float], object] | None = None,
-    ) -> dict[str, Any]:
-        """The JSON that a call gives, tried again so long while that may help.
+    def _ask(self, action: Callable[[], Any], patience: float = AWAY_SECONDS) -> dict[str, Any]:
+        """The JSON that a call gives, tried again so long while that may help."""
+        return finish(self._asking(action, patience, self.closed.is_set), self.closed.wait)
 
-        wait  pauses for so many seconds; whether nothing more is to be tried
-        """
-        began, pause = time.monotonic(), _FIRST_PAUSE
-        wait = wait or self.closed.wait
+    def _asking(
+        self, action: Callable[[], Any], patience: float, unneeded: Callable[[], bool]
+    ) -> Work[dict[str, Any]]:
+        """The same as work; once the answer is not needed any more nothing is tried again."""
+        began, seconds = time.monotonic(), _FIRST_PAUSE
         while True:
             try:
                 value: dict[str, Any] = json.loads(self._try(lambda: action().data))
                 return value
             except ClusterAway as error:
                 limit = min(patience, REFUSED_SECONDS) if self._is_refused(error) else patience
-                now = max(pause, error.after)
-                if time.monotonic() - began + now > limit or wait(now):
+                now = max(seconds, error.after)
+                if time.monotonic() - began + now > limit:
                     raise
-                if pause == _FIRST_PAUSE:
+                yield from pause(now, unneeded)
+                if unneeded():
+                    raise
+                if seconds == _FIRST_PAUSE:
                     _log.warning("%s Trying again for %.0f s.", error, limit)
-                pause = min(2 * pause, _LAST_PAUSE)
+                seconds = min(2 * seconds, _LAST_PAUSE)
 
     def _is_refused(self, error: ClusterAway) -> bool:
         """True if the refusal counts. Where the server knew the credentials, a new token is awaited first."""
@@ -361,7 +348,7 @@ def _error(status: int, message: str, after: float = 0.0) -> ClusterError:
         return Refused(f"{said}. See the roles in the deployment's guide.")
     kinds: dict[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Expired}
     if status == 0 or status == 429 or status >= 500:
-        return Unavailable(said, after)
+        return ClusterAway(said, after)
     return kinds.get(status, ClusterError)(said)
 
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -28,14 +28,12 @@ from translations_assets.runners.kubernetes.jobs import Descriptions, store_labe
 from translations_assets.runners.kubernetes.state import JobState, Label, Object, PodState, judge
 from translations_assets.running.protocols import Store
 
-_FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0
+_FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0  # of a watch that fails
+_CHECKS = 5  # in the time after which a Job is an orphan
+_LONGEST_PAUSE = 60.0  # between two checks
 
 _log = logging.getLogger(__name__)
-
 S = TypeVar("S", bound="JobState | PodState")
-_CHECK_SECONDS = 1.0
-_CHECKS = 5  # in the time after which a Job is an orphan
-_LONGEST_PAUSE = 60.0
 
 
 class Watch:
@@ -198,11 +196,17 @@ class _Mirror(Generic[S]):
 
 @dataclass(eq=False)
 class Slot:
-    """A place for one job; `name` is that of the job that takes it."""
+    """A place for one job.
+
+    given    called when it is free
+    is_free  whether it may be used
+    name     of the job that takes it
+    """
 
     worker_class: WorkerClassName
+    given: Callable[[], None]
+    is_free: bool = False
     name: str = ""
-    free: threading.Event = field(default_factory=threading.Event)
 
 
 class Limits:
@@ -224,16 +228,12 @@ class Limits:
         self._held: list[Slot] = []
         self._queue: list[Slot] = []
 
-    def acquire(self, worker_class: WorkerClassName, unneeded: Callable[[], bool]) -> Slot | None:
-        """Wait for a slot; None when it is not needed any more."""
-        slot = Slot(worker_class)
+    def queue(self, worker_class: WorkerClassName, given: Callable[[], None]) -> Slot:
+        """Queue for a slot, until it is released."""
+        slot = Slot(worker_class, given)
         with self._lock:
             self._queue.append(slot)
         self.changed()
-        while not slot.free.wait(_CHECK_SECONDS):
-            if unneeded():
-                self.release(slot)
-                return None
         return slot
 
     def release(self, slot: Slot) -> None:
@@ -257,7 +257,8 @@ class Limits:
                     used[slot.worker_class] += 1
                     self._queue.remove(slot)
                     self._held.append(slot)
-                    slot.free.set()
+                    slot.is_free = True
+                    slot.given()
 
     def _used(self) -> Counter[str]:
         """Slots by worker class: those that are held here, and live jobs that hold none of them."""
@@ -312,7 +313,7 @@ class Sweep:
             try:
                 for job in done:
                     if not job.deleting and job.uid not in self._removed and not self._is_wanted(job):
-                        self._cluster.delete_job(job)
+                        self._cluster.delete_job(job, patience=0)
                         self._removed.add(job.uid)
                         return True
             except (ClusterError, StoreError) as error:
@@ -361,6 +362,17 @@ class Connection:
         self.sweep = Sweep(self.cluster, self.watch, store, kubernetes.orphan_minutes)
         self.sweep.start()
         self.preemptions = Preemptions(self.watch)
+
+    def discard(self, job: JobState, patience: float = 0.0) -> None:
+        """Delete a job that is not needed any more; the sweep does it later if that is not possible now."""
+        try:
+            self.cluster.delete_job(job, patience)
+        except ClusterError as error:
+            _log.warning(
+                "The job %s could not be deleted and goes on until a later run deletes it: %s",
+                job.name,
+                error,
+            )
 
 
 class Preemptions:

@@ -1,21 +1,20 @@
-"""Following a Job for the steps that wait for it: its pod's start, its log, and what became of each step."""
+"""Following a Job for the steps that wait for it: its pod's start, its logs, and what became of each step."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from translations_assets.common.errors import StoreError
 from translations_assets.config.deployment import WorkerClassName
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.connection import Connection
-from translations_assets.runners.kubernetes.pod_log import LogReader, lines_after
-from translations_assets.runners.kubernetes.silence import SILENT_SECONDS
+from translations_assets.runners.kubernetes.job_steps import JobSteps
 from translations_assets.runners.kubernetes.starting import Starting
 from translations_assets.runners.kubernetes.state import (
+    NOT_STARTED,
     TOLD_TO_END,
     JobState,
     Label,
@@ -24,70 +23,62 @@ from translations_assets.runners.kubernetes.state import (
     PodVerdict,
     judge,
 )
-from translations_assets.runners.kubernetes.tickets import Tickets
-from translations_assets.runners.wire import RECORD, Detached, Ending, unpack_reply
+from translations_assets.runners.kubernetes.stored_log import StoredLog
+from translations_assets.runners.wire import Busy, Ending, unpack_reply
 from translations_assets.running.events import JobEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
+from translations_assets.running.tasks import Work, pause
 
 NODE_SECONDS = 60.0  # before another attempt, which a node that fails is likely to get, too
 _CHECK_SECONDS = 1.0
 _UNSEEN_SECONDS = 30.0  # a Job that the watch has not shown after that time is asked for
 _DEAD_NODE_SECONDS = 30.0  # after the pod's grace period
-_REST_SECONDS = 5.0  # without a line of the log, once the worker has ended
 _LAST_SECONDS = 30.0  # from a worker's last word to the end of its pod and Job
-_TAIL_LINES = 20
 
 
 class Following:
-    """One Job that is there. Its first pod is the attempt: old clusters make another one in its place."""
+    """One Job that is there. Its first pod is the attempt: old clusters make another one in its place.
 
-    def __init__(self, connection: Connection, store: Store, state: JobState, tickets: Tickets) -> None:
-        self._connection, self._store, self._state, self._tickets = connection, store, state, tickets
-        self._members = state.members
+    steps  the steps of this process that wait for the Job
+    """
+
+    def __init__(self, connection: Connection, store: Store, state: JobState, steps: JobSteps) -> None:
+        self._connection, self._store, self._state, self._steps = connection, store, state, steps
+        self._starting = Starting(connection, state, steps.wait_for)
+        self._logs: dict[Member, StoredLog] = {}
         self._pod: PodState | None = None
         self._seen = False
-        self._began = self._asked = time.monotonic()
-        self._deleting_since: float | None = None
-        self._current = 0  # number of the member whose log comes now
-        self._held: dict[int, Outcome] = {}
-        self._tail: deque[bytes] = deque(maxlen=_TAIL_LINES)
-        self._seen_lines = 0  # of that member
+        self._asked = time.monotonic()
+        self._deleting_since = self._known_since = self._ended_since = 0.0
 
-    def run(self) -> None:
-        """Follow until every step has ended or no step waits, and see that the Job ends."""
-        watch, changed = self._connection.watch, self._tickets.changed.set
-        watch.subscribe(self._state.name, changed)
-        try:
-            self._follow()
-        finally:
-            watch.unsubscribe(self._state.name, changed)
-
-    def _follow(self) -> None:
-        verdict = self._await_start()
-        if not verdict and self._pod:
-            self._read_log(self._pod.name)
-        if self._tickets.unfinished() and self._tickets.is_wanted():
-            self._conclude(verdict)
-        if not self._tickets.unfinished():
-            self._see_end()
-
-    def _wait(self, seconds: float = _CHECK_SECONDS) -> None:
-        """Wait until something changes. Raises ClusterAway when nothing was heard of the cluster for long."""
-        self._tickets.pause(seconds)
+    def look(self, cancelled: Callable[[], bool]) -> Work[None]:
+        """Look at the Job, and at the member that is made now; wait until there may be something new."""
         silent = self._connection.watch.silent
         if silent > AWAY_SECONDS:
             raise ClusterAway(f"The cluster's API server has not answered for {silent / 60:.0f} minutes.")
+        job = yield from self._refresh(cancelled)
+        if self._is_starting(job):
+            if verdict := self._starting.look(job or self._state, self._pod):
+                self._end_all(job, self._starting.give_up(verdict))
+            seconds = _CHECK_SECONDS
+        elif self._pod is None or self._pod.ended or self._is_dead(self._pod):
+            yield from self._conclude(job, cancelled)
+            seconds = min([_CHECK_SECONDS, *(log.pause for log in self._logs.values() if log.is_behind)])
+        else:
+            seconds = self._look_at(self._steps.awaited()[0])
+        yield seconds
 
-    def _refresh(self) -> JobState | None:
+    def _refresh(self, cancelled: Callable[[], bool]) -> Work[JobState | None]:
         """The Job as it is now, None when it does not exist; takes notice of its pod."""
-        job = self._connection.watch.job(self._state.name)
+        name = self._state.name
+        job = self._connection.watch.job(name)
         if job is None and not self._seen and time.monotonic() - self._asked > _UNSEEN_SECONDS:
             self._asked = time.monotonic()
-            self._seen = self._connection.cluster.job(self._state.name) is None
+            self._seen = (yield from self._connection.cluster.job(name, cancelled)) is None
         elif job is not None:
             self._seen = True
-        pods = self._connection.watch.pods(self._state.name)
+        pods = self._connection.watch.pods(name)
         if self._pod is None:
             live = [pod for pod in pods if not pod.deleting and not pod.ended]
             self._pod = next(reversed(live or pods), None)
@@ -96,185 +87,82 @@ class Following:
             self._pod = next((pod for pod in pods if pod.uid == self._pod.uid), forgotten)
         return job if job or self._seen else self._state
 
-    # Its start
-    def _await_start(self) -> PodVerdict | None:
-        """Wait until the pod has started or ended, or the Job is deleted; the verdict if it never will."""
-        starting = Starting(self._connection, self._state, self._tickets.wait_for)
-        while self._tickets.is_wanted():
-            job = self._refresh()
-            if not job or job.ended or (self._pod and (self._pod.started or self._pod.ended)):
-                return None
-            if verdict := starting.look(job, self._pod):
-                return starting.give_up(verdict)
-            self._wait()
-        return None
+    def _is_starting(self, job: JobState | None) -> bool:
+        started = self._pod and (self._pod.started or self._pod.ended)
+        return job is not None and not job.ended and not started
 
-    # Its log
-    def _read_log(self, pod: str) -> None:
-        """Take the lines of the log as they come, until there are no more, or nobody waits for them.
+    def _is_dead(self, pod: PodState) -> bool:
+        """True if a pod that is deleted has had long enough to end: its node does not answer."""
+        if not pod.deleting:
+            return False
+        self._deleting_since = self._deleting_since or time.monotonic()
+        return time.monotonic() - self._deleting_since > pod.grace + _DEAD_NODE_SECONDS
 
-        A connection that breaks, or hangs, holds nobody up: what has ended is said by the store, once the pod
-        has or the log is silent, and lines that are missing are there as well.
+    # While it runs
+    def _look_at(self, member: Member) -> float:
+        """Take what the store has of a member; the seconds until there may be more.
+
+        The last one's end waits for the pod's, which may say more.
         """
-        self._tickets.wait_for("")
-        reader = LogReader(self._connection.cluster, pod, self._tickets.changed.set)
         try:
-            self._take_lines(reader)
-        finally:
-            reader.stop()
-
-    def _take_lines(self, reader: LogReader) -> None:
-        heard = asked = time.monotonic()
-        ended: float | None = None
-        while not self._is_answered():
-            is_over = reader.is_over  # asked before its lines are taken
-            took, now = self._take(reader), time.monotonic()
-            if took:
-                heard = now
-                self._tickets.wait_for("")
-            elif is_over:
-                return
-            if self._pod_ended():
-                reader.end()
-                ended = ended or now
-            if ended and (now - max(heard, ended) > _REST_SECONDS or now - ended > _LAST_SECONDS):
-                return
-            if now - max(heard, asked) > SILENT_SECONDS:
-                asked = now
-                trouble = reader.trouble
-                self._tickets.wait_for(
-                    f"its log cannot be read: {trouble} The step goes on." if trouble else ""
-                )
-                self._look_for_results()
-            if not took:
-                self._wait()
-
-    def _is_answered(self) -> bool:
-        """True if the worker has reported the end of each step, or no step of this process waits."""
-        unfinished = self._tickets.unfinished()
-        return self._tickets.over or not unfinished or len(self._held) == len(unfinished)
-
-    def _take(self, reader: LogReader) -> bool:
-        """Take the lines that have come; whether there were any."""
-        took = False
-        for line in reader.take():
-            took = True
-            if not line.startswith(RECORD):
-                self._show(line)
-                continue
-            self._reply(line)
-            if self._is_answered():
-                break
-        return took
-
-    def _show(self, line: bytes) -> None:
-        self._seen_lines += 1
-        self._tail.append(line)
-        self._sink(line)
-
-    def _look_for_results(self) -> None:
-        """Finish the steps whose results the store holds already, though the log does not say so."""
-        with suppress(StoreError):  # it is asked again
-            for number, member in enumerate(self._members):
-                if member in self._tickets.unfinished():
-                    if not (manifest := self._store.generation(*member.step)):
-                        return  # they are made in order
-                    self._show_missing(number)
-                    self._tickets.finish(member.step, Outcome("done", manifest))
-                    self._next_member(number)
-
-    def _show_missing(self, number: int) -> None:
-        """Show what of a step's log the pod's has not brought, from the store."""
-        seen, last = (self._seen_lines, self._last_line()) if number == self._current else (0, b"")
-        self._current = number
-        member = self._members[number]
-        parts = partial(self._store.read_log, member.key, member.generation, member.attempt)
-        try:
-            for count, line in enumerate(lines_after(parts, seen, last)):
-                if count == 0:
-                    self._sink(b"[the pod's log broke off here; the step's further lines, from the store:]")
-                self._show(line)
+            known = self._known(member, ended=False)
+            self._steps.wait_for("")
         except StoreError as error:
-            self._sink(f"[lines of the step's log are missing here: {error}]".encode())
+            self._steps.wait_for(f"its log cannot be read: {error} The step goes on.")
+            return _CHECK_SECONDS
+        if not known:
+            return self._log(member).pause
+        self._known_since = self._known_since or time.monotonic()
+        is_last = member == self._state.members[-1]
+        if not is_last and TOLD_TO_END not in known.message:
+            self._finish(member, known)
+        elif time.monotonic() - self._known_since > _LAST_SECONDS:  # its pod hangs
+            self._finish(member, known)
+            self._connection.discard(self._state)
+        return _CHECK_SECONDS
 
-    def _last_line(self) -> bytes:
-        return self._tail[-1] if self._tail else b""
+    def _known(self, member: Member, *, ended: bool) -> Outcome | None:
+        """A member's ending, as far as the store has it, once its log is shown."""
+        log = self._log(member)
+        for new in log.read(ended=ended):
+            if isinstance(new, JobEvent):
+                self._steps.tell(member, new)
+            else:
+                self._connection.sink(member.label, new)
+        if log.is_behind:
+            return None
+        if manifest := self._store.generation(*member.step):
+            return Outcome("done", manifest)
+        return replace(log.outcome, log_tail=log.tail) if log.outcome else None
 
-    def _next_member(self, number: int) -> None:
-        """The log of a member has come: the next one's follows."""
-        self._current, self._seen_lines = number + 1, 0
-        self._tail.clear()
+    def _log(self, member: Member) -> StoredLog:
+        if member not in self._logs:
+            self._logs[member] = StoredLog(self._store, member, self._pod.name if self._pod else "")
+        return self._logs[member]
 
-    def _pod_ended(self) -> bool:
-        """True if nothing more comes of the pod."""
-        self._refresh()
-        assert self._pod is not None
-        if self._pod.deleting and self._deleting_since is None:
-            self._deleting_since = time.monotonic()
-        since = self._deleting_since
-        dead = since is not None and time.monotonic() - since > self._pod.grace + _DEAD_NODE_SECONDS
-        return self._pod.ended or dead or not self._tickets.is_wanted()
-
-    def _sink(self, line: bytes) -> None:
-        members = self._members
-        label = members[min(self._current, len(members) - 1)].label
-        self._connection.sink(label, line)
-
-    def _reply(self, line: bytes) -> None:
-        try:
-            number, reply = unpack_reply(line)
-            step = self._members[number].step
-        except (ValueError, IndexError):
-            return  # cut off by the cluster: the store knows what became of the step
-        if isinstance(reply, JobEvent):
-            if number > self._current:
-                self._next_member(number - 1)
-            for ticket in self._tickets.of(step):
-                ticket.reply(reply)
-            return
-        self._next_member(number)
-        if isinstance(reply, Outcome) and reply.kind == "temporary":
-            self._held[number] = reply
-            if len(self._held) == len(self._tickets.unfinished()) or TOLD_TO_END in reply.message:
-                return  # the pod ends: the cluster may say more
-            for held, outcome in self._held.items():
-                self._tickets.finish(self._members[held].step, outcome)
-            self._held.clear()
-        elif not isinstance(reply, Detached):
-            self._tickets.finish(step, reply)
+    def _finish(self, member: Member, ending: Ending) -> None:
+        self._steps.finish(member, ending)
+        self._known_since = 0.0
 
     # Its end
-    def _conclude(self, verdict: PodVerdict | None) -> None:
-        """Give every step that has none an ending: its result, if the store holds one, without delay."""
+    def _conclude(self, job: JobState | None, cancelled: Callable[[], bool]) -> Work[None]:
+        """End the steps that wait, once the cluster has said why the pod has ended."""
+        self._ended_since = self._ended_since or time.monotonic()
         if self._pod and self._pod.started:
-            self._look_for_results()
-        if not self._tickets.unfinished():
-            return
-        deadline = time.monotonic() + _LAST_SECONDS
-        job = self._refresh()
-        while not verdict and self._may_change(job) and time.monotonic() < deadline:
-            self._wait()
-            job = self._refresh()
-        if not verdict:
-            self._spare_node(judge(job, self._pod))
-        last_words = self._last_words()
-        for number, member in enumerate(self._members):
-            if member not in self._tickets.unfinished():
-                continue
-            if number not in self._held and self._pod and self._pod.started:
-                self._show_missing(number)
-            word = self._held.get(number) or last_words.get(number)
-            found = verdict or judge(job, self._pod, word.message if word else "")
-            self._tickets.finish(member.step, self._ending(member, word, found))
-            self._next_member(number)
-
-    def _spare_node(self, verdict: PodVerdict) -> None:
-        """Leave a node that could not run the pod some time, as long as a step waits."""
-        if verdict.blames_node:
-            self._sink(f"{verdict.message}. The attempt ends in {NODE_SECONDS:.0f} s.".encode())
-            end = time.monotonic() + NODE_SECONDS
-            while (left := end - time.monotonic()) > 0 and not self._tickets.pause(left):
-                pass
+            for member in self._steps.awaited():
+                known = self._known(member, ended=True)
+                if known and known.kind != "temporary":
+                    self._finish(member, known)
+        if self._steps.awaited():
+            late = time.monotonic() - self._ended_since > _LAST_SECONDS
+            if any(log.is_behind for log in self._logs.values()) or (self._may_change(job) and not late):
+                return
+            yield from self._spare_node(judge(job, self._pod), cancelled)
+            if cancelled():
+                return
+            self._end_all(job)
+        if job and job.live and (self._goes_on_alone() or self._is_replaced()):
+            self._connection.discard(self._state)
 
     def _may_change(self, job: JobState | None) -> bool:
         """True if the cluster may still say more: the pod's end, and the reason that its Job gives for it."""
@@ -291,32 +179,56 @@ class Following:
         pods = self._connection.watch.pods(self._state.name)
         return any(not self._pod or pod.uid != self._pod.uid for pod in pods if not pod.ended)
 
-    def _last_words(self) -> dict[int, Outcome]:
-        """Read the outcomes that the worker left for the cluster: its log may be gone with the node."""
-        words: dict[int, Outcome] = {}
-        for line in (self._pod.last_words if self._pod else "").splitlines():
-            try:
-                number, reply = unpack_reply(line.encode())
-            except ValueError:
-                continue
-            if isinstance(reply, Outcome):
-                words[number] = reply
-        return words
+    def _spare_node(self, verdict: PodVerdict, cancelled: Callable[[], bool]) -> Work[None]:
+        """Leave a node that could not run the pod some time, as long as a step waits."""
+        if verdict.blames_node:
+            label = self._steps.awaited()[0].label
+            text = f"{verdict.message}. The attempt ends in {NODE_SECONDS:.0f} s."
+            self._connection.sink(label, text.encode())
+            yield from pause(NODE_SECONDS, cancelled)
 
-    def _ending(self, member: Member, word: Outcome | None, verdict: PodVerdict) -> Ending:
+    def _end_all(self, job: JobState | None, given: PodVerdict | None = None) -> None:
+        """End the steps that wait, by their worker's words and the cluster's."""
+        words, output = self._last_words()
+        for member in self._steps.awaited():
+            log = self._logs.get(member)
+            word = (log.outcome if log else None) or words.get(member)
+            if output and not word:
+                self._connection.sink(member.label, b"[the end of the pod's output:]")
+                for line in output.encode().splitlines():
+                    self._connection.sink(member.label, line)
+            said = word.message if isinstance(word, Outcome) else ""
+            verdict = given or judge(job, self._pod, said)
+            self._finish(member, self._ending(member, word, verdict, output))
+            output = ""
+
+    def _last_words(self) -> tuple[dict[Member, Ending], str]:
+        """Read what the worker left for the cluster: its endings; else the end of its output."""
+        said = self._pod.last_words if self._pod and self._pod.exit_reason not in NOT_STARTED else ""
+        words: dict[Member, Ending] = {}
+        for line in said.splitlines():
+            with suppress(ValueError, IndexError):
+                number, reply = unpack_reply(line.encode())
+                if isinstance(reply, Ending):
+                    words[self._state.members[number]] = reply
+        return words, "" if words else said.rstrip("\n")
+
+    def _ending(self, member: Member, word: Ending | None, verdict: PodVerdict, output: str) -> Ending:
         """Return a step's ending: its result when the store has it, else as worker and cluster report it."""
         if manifest := self._store.generation(*member.step):
             return Outcome("done", manifest)
         if verdict.lost_machine:
             self._connection.preemptions.add(member.step, self._state.preemptions)
-        if word and verdict.cause in ("ended", "script"):
+        if isinstance(word, Busy):
             return word
-        tail = word.log_tail if word else b"\n".join(self._tail).decode(errors="replace")
+        log = self._logs.get(member)
+        tail = (word.log_tail if word else output) or (log.tail if log else "")
+        if word and verdict.cause in ("ended", "script"):
+            return replace(word, log_tail=tail)
         message = f"{verdict.message} ({word.message})" if word else verdict.message
         if verdict.cause == "memory":
             message += self._memory_advice()
-        resumable = any(ticket.job.resumable for ticket in self._tickets.of(member.step))
-        failed = verdict.failed or (verdict.cause == "deadline" and not resumable)
+        failed = verdict.failed or (verdict.cause == "deadline" and not self._steps.is_resumable(member))
         return Outcome("failed" if failed else "temporary", None, message, tail)
 
     def _memory_advice(self) -> str:
@@ -331,12 +243,3 @@ class Following:
             f". Pods of the worker class {name} have {limit or 'no limit of memory'}: in the deployment "
             f"file, {choose} (kubernetes.stages.{labels[Label.STAGE]}.worker-class)"
         )
-
-    def _see_end(self) -> None:
-        """See the Job end. One that hangs, or goes on without the worker or with another pod, is deleted."""
-        deadline = time.monotonic() + _LAST_SECONDS
-        while (job := self._refresh()) and job.live and not self._connection.cluster.closed.is_set():
-            if self._goes_on_alone() or self._is_replaced() or time.monotonic() > deadline:
-                self._connection.cluster.delete_job(job)
-                return
-            self._wait()

@@ -16,7 +16,7 @@ from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterErr
 from translations_assets.runners.kubernetes.image import Images, worker_images
 from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Label, Member
 from translations_assets.runners.pod import bootstrap
-from translations_assets.runners.wire import NODE, POD, SCRATCH
+from translations_assets.runners.wire import LAST_WORDS, NODE, POD, SCRATCH
 from translations_assets.running.job import Job
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _DEFAULTS: PodConfig = {  # a deployment may say otherwise
 }
 _SPOT_DEFAULTS: PodConfig = {"pod_spec_config": {"termination_grace_period_seconds": SPOT_GRACE_SECONDS}}
 _PASSED = ("STORAGE_EMULATOR_HOST",)  # from this process's environment to pods
+_LAST_WORDS = "/dev/termination-log"  # where the kubelet reads why a container ended
 _VOLUMES = {"scratch": SCRATCH, "tmp": "/tmp"}  # where they are mounted
 # NCCL passes gradients between GPUs there, some 10 MB a segment; container runtimes give 64 MB in all
 _SHARED_MEMORY = {"shared-memory": "/dev/shm"}
@@ -240,6 +241,8 @@ class Descriptions:
             **config,
             "name": CONTAINER,
             "resources": {**resources, "limits": {**limits, **(resources.get("limits") or {})}},
+            "termination_message_path": _LAST_WORDS,
+            "termination_message_policy": "FallbackToLogsOnError",
             "command": command,
             "args": None,
         }
@@ -247,7 +250,7 @@ class Descriptions:
     def _environment(self, group: Group) -> list[dict[str, Any]]:
         """The worker's variables; secrets by reference, and only those that the steps name."""
         kubernetes = self._kubernetes
-        plain = {"HOME": SCRATCH, "TMPDIR": SCRATCH}
+        plain = {"HOME": SCRATCH, "TMPDIR": SCRATCH, LAST_WORDS: _LAST_WORDS}
         plain |= {name: os.environ[name] for name in _PASSED if os.environ.get(name)}
         if kubernetes.cache:
             plain |= {

@@ -52,7 +52,7 @@ class Starting:
 
     def give_up(self, verdict: PodVerdict) -> PodVerdict:
         """Delete the Job; the verdict, with what to do about it."""
-        self._connection.cluster.delete_job(self._job)
+        self._connection.discard(self._job)
         if verdict.cause != "image" or not verdict.failed:
             return verdict
         remedy = self._connection.descriptions.images.remedy(self._job.image)

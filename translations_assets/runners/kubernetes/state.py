@@ -27,6 +27,7 @@ _PULL = {
     "ErrImageNeverPull",
     "ImageInspectError",
 }
+NOT_STARTED = ("StartError", "ContainerCannotRun")  # of a container whose message is not its own
 _CONFIG = "CreateContainerConfigError"  # a secret that is not there, on whatever node
 _CREATE = {
     _CONFIG,
@@ -60,7 +61,7 @@ class _Reason(NamedTuple):
 _TAKEN_AWAY = _Reason("preempted", "the machine was taken away")
 _EVICTED = _Reason("evicted", "the pod was evicted")
 _REJECTED = _Reason("rejected", "the node rejected the pod")
-_NOT_STARTED = _Reason("start", "the container could not be started")
+_COULD_NOT_START = _Reason("start", "the container could not be started")
 _REASONS = {
     # of a pod, by its kubelet or by the controller of nodes
     "Evicted": _EVICTED,
@@ -76,7 +77,7 @@ _REASONS = {
     # of a container
     "OOMKilled": _Reason("memory", "out of memory", "the pod used more than its limit"),
     "ContainerStatusUnknown": _Reason("preempted", "the container was lost with its machine"),
-    **dict.fromkeys(("StartError", "ContainerCannotRun"), _NOT_STARTED),
+    **dict.fromkeys(NOT_STARTED, _COULD_NOT_START),
 }
 CONTAINER = "worker"  # ours in a pod: a deployment or the cluster may add others before and after it
 TOLD_TO_END = "SIGTERM"  # stands in the message of a worker whose pod got it

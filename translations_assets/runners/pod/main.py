@@ -2,9 +2,9 @@
 
     python -m translations_assets.runners.pod.main REQUEST_FILE
 
-Standard output is as `wire` describes it. The exit code is 0 when every job is done, 75 when the worst of
-them is worth another attempt, else 1. Told to end (SIGTERM: its machine is taken away), it lets the script of
-the moment save what it can, keeps that, and leaves the other jobs.
+Standard output has the scripts' logs, for people. The exit code is 0 when every job is done, 75 when the
+worst of them is worth another attempt, else 1. Told to end (SIGTERM: its machine is taken away), it lets the
+script of the moment save what it can, keeps that, and leaves the other jobs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -20,34 +20,37 @@ from pathlib import Path
 
 from translations_assets.runners.control import Control
 from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, script_memory, workspace
-from translations_assets.runners.wire import NODE, POD, RECORD, Ending, PodRequest, Request, pack_reply, write
+from translations_assets.runners.wire import (
+    LAST_WORDS,
+    NODE,
+    POD,
+    Ending,
+    PodRequest,
+    Request,
+    pack_reply,
+)
 from translations_assets.runners.worker import make_attempt
-from translations_assets.running.events import JobEvent
 from translations_assets.running.job import Job, Outcome
 from translations_assets.store.open import open_store
 
 SAVING_SHARE = 0.4  # of a pod's time to end, for a script to save what it has; the rest is for storing that
-_LAST_WORDS = Path("/dev/termination-log")  # where the kubelet reads why a pod ended
-_MOST_LAST_WORDS = 4096
+_MOST_LAST_WORDS = 4096  # that a kubelet takes
 
 
 def main() -> None:
     """Make the attempts; the exit code is their outcome."""
     request = PodRequest.from_bytes(Path(sys.argv[1]).read_bytes())
-    endings = make_attempts(request, Control())
-    say_last_words(endings, _LAST_WORDS)
-    sys.exit(exit_code(endings))
+    sys.exit(exit_code(make_attempts(request, Control())))
 
 
 def make_attempts(request: PodRequest, control: Control) -> list[Ending]:
-    """Make one attempt of each job, in order, and say how each ended; how they ended."""
+    """Make one attempt of each job, in order, and leave word of each for the cluster; how they ended."""
     gpus = find_gpus(os.environ) if request.gpus else []
     endings: list[Ending] = []
-    for number, job in enumerate(request.jobs):
+    for job in request.jobs:
         control.next_job()
-        ending = _refusal(request, gpus, control) or _attempt(request, job, number, gpus, control)
-        write(pack_reply(ending, number))
-        endings.append(ending)
+        endings.append(_refusal(request, gpus, control) or _attempt(request, job, gpus, control))
+        leave_word(endings, os.environ.get(LAST_WORDS, ""))
     return endings
 
 
@@ -59,18 +62,26 @@ def exit_code(endings: Sequence[Ending]) -> int:
     return os.EX_TEMPFAIL if kinds <= {"done", "temporary"} else 1
 
 
-def say_last_words(endings: Sequence[Ending], path: Path) -> None:
-    """Say where the cluster shows it what became of the jobs that are not done, as far as there is room."""
+def leave_word(endings: Sequence[Ending], path: str) -> None:
+    """Write for the kubelet what became of the jobs that are not done, as far as there is room.
+
+    Where nothing is written, the kubelet takes the end of the output.
+    """
     said = b""
     for number, ending in enumerate(endings):
-        if isinstance(ending, Outcome) and ending.kind != "done":
-            short = replace(ending, message=ending.message[:1000], log_tail="")
-            line = pack_reply(short, number).removeprefix(RECORD)
-            said += line if len(said + line) <= _MOST_LAST_WORDS else b""
-    with suppress(OSError):  # not in a cluster
-        descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC)
-        os.write(descriptor, said)
-        os.close(descriptor)
+        said += next((line for line in _words(ending, number) if len(said + line) <= _MOST_LAST_WORDS), b"")
+    with suppress(OSError):
+        if path and said:
+            Path(path).write_bytes(said)
+
+
+def _words(ending: Ending, number: int) -> Iterator[bytes]:
+    """An ending that is not done as a line, first with the end of its log."""
+    if not isinstance(ending, Outcome):
+        yield pack_reply(ending, number)
+    elif ending.kind != "done":
+        for tail in (ending.log_tail[-1500:], ""):
+            yield pack_reply(replace(ending, message=ending.message[:1000], log_tail=tail), number)
 
 
 def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outcome | None:
@@ -87,7 +98,7 @@ def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outc
     return None
 
 
-def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], control: Control) -> Ending:
+def _attempt(request: PodRequest, job: Job, gpus: Sequence[Gpu], control: Control) -> Ending:
     granted = list(gpus)[: request.gpus]  # a runtime without a device plugin shows all GPUs of the node
     place = {"machine": request.machine, "pod": os.environ.get(POD, "")}
     attempt = Request(
@@ -104,19 +115,10 @@ def _attempt(request: PodRequest, job: Job, number: int, gpus: Sequence[Gpu], co
         files=request.files,
         unsaved_minutes=request.unsaved_minutes,
     )
-
-    def report(event: JobEvent) -> None:
-        write(pack_reply(event, number))
-
-    return make_attempt(attempt, partial(_store, request.store), control, report, echo=_write_log)
+    return make_attempt(attempt, partial(_store, request.store), control, None)
 
 
 _store = cache(open_store)  # one connection for all jobs
-
-
-def _write_log(lines: bytes) -> None:
-    """Write a script's log; what begins a reply cannot be written by a script."""
-    write(lines.replace(RECORD, b""))
 
 
 def _gpus(number: int) -> str:
