@@ -124,7 +124,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def known(config: Path) -> KnownConfig:
-    return read("en-ru.small")[0].known
+    return read("en-ru.small")[0]
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {

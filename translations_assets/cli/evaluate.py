@@ -118,7 +118,6 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.config.yaml_reader import Document
-    from translations_assets.configs.cached import KnownConfig
     from translations_assets.configs.training_configs import ReadConfig, graph_of
 
     values: dict[str, Any] = {
@@ -130,8 +129,8 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
     problems = [*languages_of_providers(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)
-    known = KnownConfig(f"{config.pair}.evaluate", graph_of(config), [])
-    return ReadConfig(GIVEN, jsonlib.dumps(values), GIVEN, lambda: config, known)
+    name, text = f"{config.pair}.evaluate", jsonlib.dumps(values)
+    return ReadConfig(name, graph_of(config), [], GIVEN, text, GIVEN, lambda: config)
 
 
 def _fetch(session: Session) -> Step | None:

@@ -30,40 +30,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ReadConfig:
+class ReadConfig(KnownConfig):
     """A training config as one reading of it found it, and what is made from that.
 
     given   the key or the path by which it was asked for
     source  its file, or what it is called
     parse   gives its values, with the overrides that were asked for
-    known   its key, the graph of its steps, and what people should know of it
     """
 
     given: str
     text: str
     source: Path | str
     parse: Callable[[], TrainingConfig]
-    known: KnownConfig
 
     @cached_property
     def config(self) -> TrainingConfig:
         """Its values."""
         return self.parse()
-
-    @property
-    def partition(self) -> str:
-        """Its key."""
-        return self.known.partition
-
-    @property
-    def graph(self) -> Graph:
-        """The graph of its steps."""
-        return self.known.graph
-
-    @property
-    def notes(self) -> Sequence[Problem]:
-        """Notes on the config for people."""
-        return self.known.notes
 
 
 class Partitions(NamedTuple):
@@ -129,7 +112,13 @@ class TrainingConfigs:
             return apply_overrides(config, overrides) if overrides else config
 
         if known := self._known.get(*given):
-            return ReadConfig(partition, text, source, lambda: overridden(self.parse(text, source)), known)
+            return ReadConfig(
+                **vars(known),
+                given=partition,
+                text=text,
+                source=source,
+                parse=lambda: overridden(self.parse(text, source)),
+            )
         from translations_assets.config.load import config_notes
 
         config = self.parse(text, source)
@@ -140,7 +129,7 @@ class TrainingConfigs:
         changed = overridden(config)
         known = KnownConfig(key, graph_of(changed), config_notes(text, source))
         self._known.add(known, *given)
-        return ReadConfig(partition, text, source, lambda: changed, known)
+        return ReadConfig(**vars(known), given=partition, text=text, source=source, parse=lambda: changed)
 
     def parse(self, text: str, source: Path | str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""

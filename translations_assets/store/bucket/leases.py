@@ -1,4 +1,4 @@
-"""Owners of steps: leases on a bucket, which knows no locks that are freed when their holder dies.
+"""Owners of steps: leases on a bucket, which has no locks that are freed when their holder dies.
 
     leases/<key>.<n>   the owner of a step's generation n, who writes it again and again, and removes it
 
@@ -8,11 +8,11 @@ and setting one does not matter. Takeover and renewal are both conditional on th
 that was read: of two takers one wins, and a renewal that comes too late fails.
 
 An owner that could not renew for two periods has lost the step, a period before another can have taken it
-over; one whose renewal finds another's lease, at once. What it does then, decision 11 tells. A machine that
-sleeps stops its own clock: its first renewal after that finds out.
+over. An owner whose renewal finds another's lease has lost it at once. Decision 11 says what it does then. A
+machine that sleeps stops its own clock: its first renewal after that shows whether the lease is lost.
 
-A lease that is ten periods old by the service's clock need not be watched: it goes at the first look, so that
-what died last night delays nothing, and is not shown as running.
+A lease that is ten periods old by the service's clock need not be watched: it is taken over at the first
+look, so that a process that died last night delays nothing, and is not shown as running.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from functools import partial
 from translations_assets.common.background import CLOCK, Clock, Repeating
 from translations_assets.common.errors import StoreError
 from translations_assets.store.bucket.objects import Objects, ServiceClock, remove_older
-from translations_assets.store.bucket.waiting import Waiting
+from translations_assets.store.bucket.waiting import Waiters
 
 PERIOD = 15.0  # seconds; all who use a bucket must agree on it
 RENEWED_AFTER = 2 / 3  # of a period: a service that is away for a whole one costs no lease
@@ -82,7 +82,7 @@ class Leases:
         self._seen: dict[str, tuple[int, float]] = {}  # name → generation, and since when we have seen it
         self._lapse = LAPSED_AFTER * period
         self._service = ServiceClock(self._impatient, clock.monotonic)
-        self._waiting = Waiting(self._impatient, self._lapse, clock.monotonic, self._service)
+        self._waiting = Waiters(self._impatient, self._lapse, clock.monotonic, self._service)
         self._swept = False
         held = partial(bool, self._held)
         self._renewing = self._repeating(self.renew, held)
