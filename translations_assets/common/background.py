@@ -1,4 +1,4 @@
-"""Work in the background, and the clock that it goes by: the machine's, or one that a simulation moves."""
+"""Work in the background, and its clock: the machine's, or one that a simulation moves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Join = Callable[[float | None], object]  # waits for the end of work, at most so
 
 
 class Clock:
-    """The machine's clock, and how to wait and to start work by it; a simulation's is a subclass."""
+    """The machine's clock, with ways to wait and to start work by it; a simulation has a subclass."""
 
     def time(self) -> float:
         """Seconds since the epoch, for records."""
@@ -28,7 +28,7 @@ class Clock:
         return time.monotonic()
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Wait until an event is set, at most so long; whether it is set."""
+        """Wait until an event is set, at most so long; True if it is set."""
         return event.wait(seconds)
 
     def start(self, name: str, work: Iterator[float], wake: threading.Event) -> Join:
@@ -56,7 +56,7 @@ CLOCK = Clock()
 
 
 class Repeating:
-    """Does something again and again in the background; nothing that it raises ends it.
+    """Does something again and again in the background; no exception ends it.
 
     name      for people who look at threads
     action    what is done; may block, and delays nothing but its own next round
@@ -109,7 +109,7 @@ class Repeating:
         self.wake()
 
     def join(self, seconds: float | None = None) -> bool:
-        """Wait for the end of the round of now, at most so long; whether it has ended."""
+        """Wait for the end of the current round, at most so long; True if it has ended."""
         if self._join is not None:
             self._join(seconds)
         return not self._running
@@ -128,7 +128,7 @@ class Repeating:
 
     @property
     def unsuccessful(self) -> float:
-        """Seconds since the end of the last round that worked, or since the start."""
+        """Seconds since the end of the last successful round, or since the start."""
         return self._clock.monotonic() - self._succeeded
 
     def _failed(self, error: Exception) -> None:
@@ -152,7 +152,7 @@ class Repeating:
 
 
 def in_words(error: Exception, *, place: bool = True) -> str:
-    """An error for people; one that was not foreseen with the place that it comes from, unless left out."""
+    """An error for people; an unexpected one has its traceback, unless `place` is false."""
     if isinstance(error, (TranslationsError, OSError)):
         return str(error)
     import traceback  # only now: a worker's start is part of every step

@@ -1,7 +1,7 @@
-"""Files that this program keeps for one user, and believes: nobody else may have written them.
+"""Files that this program keeps for one user, and trusts: nobody else may have written them.
 
-What is remembered of code, configs and files of one's own decides which results count. So it stands in a
-folder that is its user's alone, and what another user has put there, or could have changed, is not read.
+Cached facts about code, configs and your own files decide which results count. So they are in a folder that
+belongs to the user alone. Files that another user has put there, or could have changed, are not read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe mu
 def read_own(path: Path) -> bytes:
     """Read a file that only this user could have written.
 
-    Raises FileNotFoundError, and OSError for what cannot be read or is not believed; the latter is said once.
+    Raises FileNotFoundError, and OSError for a file that cannot be read or is not trusted (with one warning).
     """
     descriptor = os.open(path, _PLAIN)
     if why := _foreign(os.stat(path.parent), os.fstat(descriptor)):
@@ -33,9 +33,9 @@ def read_own(path: Path) -> bytes:
 
 
 def write_own(path: Path, contents: str | bytes) -> None:
-    """Write a file, at once in place of an earlier one, which other users can neither read nor change.
+    """Write a file atomically, which other users can neither read nor change.
 
-    A folder that is not there is made, open to this user alone; raises OSError, as for a folder of another.
+    A missing folder is made, open to this user alone. Raises OSError, also for the folder of another user.
     """
     folder = path.parent
     folder.parent.mkdir(parents=True, exist_ok=True)

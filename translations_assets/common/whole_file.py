@@ -1,4 +1,4 @@
-"""Small files that are renewed: the old contents stand there, or the new ones, never a part."""
+"""Small files that are replaced: they have the old contents or the new ones, never a part."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 
 
 def write_whole(path: Path, contents: str | bytes, mode: int | None = None) -> None:
-    """Write a file, text as UTF-8, at once in place of an earlier one; a link stays one.
+    """Write a file atomically, text as UTF-8; a link stays a link.
 
-    mode  of the file; by default the earlier one's
+    mode  of the file; by default that of the file that it replaces
 
-    Into a device or a pipe it is written.
-    Raises OSError (a full disk, above all), and the earlier file is as it was. Contents of different
-    processes do not mix: the last ones count.
+    A device or a pipe is written to. If it raises OSError (a full disk, above all), the earlier file is
+    unchanged. Contents of different processes do not mix: the last ones count.
     """
     target, written = path.resolve(), contents.encode() if isinstance(contents, str) else contents
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
@@ -35,7 +34,7 @@ def write_whole(path: Path, contents: str | bytes, mode: int | None = None) -> N
 
 
 def keep_newest(folder: Path, most: int) -> None:
-    """Remove all but so many of the newest files of a folder, not those that are being written; OSError."""
+    """Remove all but the newest files of a folder, except files that are being written. Raises OSError."""
     files = [path for path in folder.iterdir() if not path.name.startswith(".")]
     for path in sorted(files, key=lambda path: path.stat().st_mtime_ns)[:-most]:
         path.unlink(missing_ok=True)

@@ -124,14 +124,14 @@ class KeyMaker:
         return self._parts(step, {output: blob.digest for output, blob in inputs.items()})
 
     def known_parts(self, step: Step, inputs: Mapping[Output, Blob]) -> KeyParts:
-        """The parts as far as they are known: in place of the digest of an input that is not there is ""."""
+        """The parts as far as they are known: the digest of an input that is not there yet is ""."""
         digests = {output: "" for _, _, output in step.input_outputs()}
         return self._parts(step, digests | {output: blob.digest for output, blob in inputs.items()})
 
     def recipe(self, step: Step) -> str:
-        """The key of the step with its inputs by name in place of contents.
+        """The key of the step with the names of its inputs in place of their contents.
 
-        It changes when code, config, files or libraries do, and never by what other steps make.
+        It changes with code, config, files and libraries, and never with the results of other steps.
         """
         names = {output: f"{output.step.label}:{output.name}" for _, _, output in step.input_outputs()}
         return self._parts(step, names).digest
@@ -210,7 +210,7 @@ def _parsed_digest(path: Path, data: bytes) -> str:
 
 
 def _has_names_only(value: Any) -> bool:
-    """Whether all keys are texts: JSON would write the key 1 as the text."""
+    """True if all keys are texts: JSON would write the key 1 as a text."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _has_names_only(inner) for key, inner in value.items())
     return not isinstance(value, list) or all(map(_has_names_only, value))

@@ -1,7 +1,7 @@
 """Contents of files of this machine that training configs name: their digests, which are part of keys.
 
-A digest is remembered, with what shows that the file has not changed since. So a large file is read once, and
-what was made from a file that is gone is found all the same.
+A digest is remembered, with size and times that show whether the file has changed. So a large file is read
+once, and results of a file that is gone are still found.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FileDigests:
         self._lock = threading.Lock()
 
     def digest(self, path: str) -> str:
-        """The SHA-256 of a file; of one that is gone the last that is known.
+        """The SHA-256 of a file; of a file that is gone, the last known one.
 
         Raises GraphError when it cannot be read, and nothing is known of it.
         """
@@ -56,7 +56,7 @@ class FileDigests:
             return digest
 
     def is_known(self, path: str) -> bool:
-        """Whether the file is there, or its last digest is known."""
+        """True if the file is there, or its last digest is known."""
         return _look(path) is not None or path in self._known
 
     @cached_property
@@ -80,7 +80,7 @@ class FileDigests:
 
 
 def _look(path: str) -> Look | None:
-    """What shows whether a file has changed; None when there is no file."""
+    """Return what shows whether a file has changed; None when there is no file."""
     try:
         found = os.stat(path)
     except OSError:

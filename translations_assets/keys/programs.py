@@ -28,7 +28,7 @@ def program_version(name: str) -> str:
 
 
 def other_programs(versions: Mapping[str, str]) -> str:
-    """What differs on this machine from the versions that a key stands for, for people; empty if nothing."""
+    """Describe programs of this machine that differ from the versions in a key; empty if none does."""
     differing = [
         f"{name} {version}, and here it is {program_version(name)}"
         for name, version in versions.items()

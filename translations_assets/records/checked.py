@@ -18,7 +18,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 class Record:
     """A record that the store keeps as JSON: a class of records, texts, numbers, flags, and lists of these.
 
-    A whole number is a count; neither it nor another number is negative, but for `Number`.
+    Whole numbers are counts. No number is negative, except a `Number`.
     """
 
     def to_dict(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Cost(Record):
         return Cost(*(value * factor for value in vars(self).values()))
 
     def with_text(self, factor: float, start: Cost) -> Cost:
-        """The same for so many times as much text, of which the start does not grow."""
+        """The cost of so many times as much text; the cost of the start does not grow."""
         fixed = self._each(start, min)
         return self.times(factor) + fixed.times(1 - factor)
 
@@ -48,7 +48,7 @@ class Cost(Record):
 
     @property
     def values(self) -> dict[str, float]:
-        """Hours, of processors, of GPUs those times the GPUs; money, kWh: under names that stay."""
+        """Hours by the clock, of processors and of GPUs, money and kWh, by their names in JSON outputs."""
         values = {
             "hours": self.seconds / HOUR,
             "cpu_hours": self.cpu_seconds / HOUR,

@@ -17,10 +17,10 @@ _ALIVE_SECONDS = 15 * 60.0  # a run whose heartbeat, renewed each minute, is old
 class Rules:
     """Limits on results that are kept besides those of pinned runs, running runs and exports.
 
-    keep_days   what was made or used within so many days
-    keep_refs   what the last so many refs of each stage name, in each space and partition; those of variants,
-                made with overrides, keep by age alone: they are experiments
-    grace_days  contents that were stored or found within so many days, whether anything names them or not
+    keep_days   results that were made or used within so many days are kept
+    keep_refs   results that the last so many refs of each stage name, in each space and partition; refs of
+                variants (made with overrides) keep results by age only: they are experiments
+    grace_days  contents that were stored or found within so many days, even if nothing names them
     """
 
     keep_days: float = 30.0
@@ -59,7 +59,7 @@ class Retention:
         return manifest.ended >= self.since or manifest.stage in KEPT_STAGES
 
     def useless_runs(self, kept: Collection[tuple[str, int]]) -> Iterable[str]:
-        """Runs whose records say nothing any more, when only some manifests are kept."""
+        """Runs whose records are of no use when only some manifests are kept."""
         for run, record in self._runs.items():
             if not self._keeps_uses(run, record) and not any(used in kept for used in record.uses.values()):
                 yield run

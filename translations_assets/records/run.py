@@ -1,6 +1,4 @@
-"""A run: what a person asks of it, besides its partition and its target, and what it tells the store of
-itself.
-"""
+"""A run: its options, and the record of it in the store."""
 
 from __future__ import annotations
 
@@ -31,10 +29,10 @@ def partition_of(name: str) -> str:
 class Option:
     """The form of a run's option on the command line.
 
-    default  what it is when nothing is asked; its type says what can be: text, a flag, a number, keys with
-             values
+    default  the value of an option that is not given; its type is that of the option: text, a flag, a number,
+             keys with values
     flag     its name on the command line
-    metavar  what stands there for its value
+    metavar  the placeholder of its value in the help
     """
 
     default: str | bool | float | Mapping[str, Any]
@@ -84,9 +82,9 @@ class RunOptions(Record):
     )
 
     def ref_partitions(self, partition: str) -> tuple[str, ...]:
-        """The names under which refs of such a run of a partition stand, that of its own refs first.
+        """The names of the refs that such a run of a partition uses; the first one is for its own refs.
 
-        A run with overrides has a name of its own, and uses what there is under the partition's.
+        A run with overrides has its own name, and also uses results under the partition's.
         """
         if not self.overrides:
             return (partition,)
@@ -111,19 +109,19 @@ OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in 
 
 @dataclass(frozen=True)
 class RunRecord(Record):
-    """A run: what was asked of it, when it was last known to go on, what it uses, what became of the rest.
+    """A run: its options, its last sign of life, the results that it uses, and the state of its other steps.
 
     pair     source and target language
     config   the digest of the training config
-    stages   those that it was asked for
-    repeats  the run that it goes on with, if it does
-    steps    stage → label → worker class, of all that it was to make
-    uses     label → key and generation, of the steps that have a result in it
-    begun    the same of those that it began, or waited for, and that have none
-    since    label → when the attempt was started that is made of one of these now
-    failed   label → why, in a line, of those that failed
-    reasons  label → why it began to make them
-    expected label → what it was expected to take, by the prices of then, as far as that could be told
+    stages   the stages that it was asked for
+    repeats  the run that it continues, if it does
+    steps    stage → label → worker class, of all steps that it was to make
+    uses     label → key and generation, of the steps that have a result
+    begun    the same, of the steps without a result that it began, or waited for
+    since    label → the start of the running attempt, of these steps
+    failed   label → the reason in a line, of the steps that failed
+    reasons  label → the reason why it began to make the step
+    expected label → the expected cost, by the prices of that time, as far as it was known
     spent    of its budget, in the currency of the prices; 0 without a budget
     """
 
@@ -148,7 +146,7 @@ class RunRecord(Record):
     spent: float = 0.0
 
     def is_silent(self, now: float) -> bool:
-        """True if a run that has not ended sends no sign of life any more: its process is gone."""
+        """True if a run that has not ended has stopped sending signs of life: its process is gone."""
         return self.ended is None and now - self.heartbeat > SILENT_SECONDS
 
     @property

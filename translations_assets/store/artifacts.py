@@ -141,7 +141,7 @@ class Artifacts(Generic[P]):
         >>> store.read_blob(found.outputs["corpus.en"])
         b'one line'
         """
-        folder = self._step_folder(key)
+        folder = self.files.at("steps", key[:2], key)
         for number in sorted(numbers(self.files.names(folder)), reverse=True):
             if manifest := self.read_manifest(folder / f"{number}.json", key, number):
                 return manifest
@@ -248,25 +248,20 @@ class Artifacts(Generic[P]):
         try:
             return _parse(data, key, number)
         except MALFORMED as error:
-            self._put_manifest_aside(path, f"unreadable manifest: {error}")
-            return None
-
-    def manifest_file(self, key: str, number: int) -> P:
-        """Return the path of a manifest that is there."""
-        return self.files.at("steps", key[:2], key, f"{number}.json")
-
-    def _step_folder(self, key: str) -> P:
-        return self.files.at("steps", key[:2], key)
-
-    def _retired_path(self, key: str, number: int) -> P:
-        return self.files.at("retired", f"{key}.{number}.json")
-
-    def _put_manifest_aside(self, path: P, reason: str) -> None:
+            reason = f"unreadable manifest: {error}"
         warn(f"{path} is damaged ({reason}); it is {aside(self.files)} and not used")
         try:
             self.files.set_aside(path, reason)
         except StoreError as error:  # a store that is only read from
             warn(str(error))
+        return None
+
+    def manifest_file(self, key: str, number: int) -> P:
+        """Return the path of a manifest that is there."""
+        return self.files.at("steps", key[:2], key, f"{number}.json")
+
+    def _retired_path(self, key: str, number: int) -> P:
+        return self.files.at("retired", f"{key}.{number}.json")
 
 
 def numbers(names: list[str]) -> list[int]:

@@ -3,9 +3,10 @@
 logs/<key>/<generation>.<attempt>/<part>  written once, in order; each begins with a line that has its SHA-256
 checkpoints/<key>/<generation>/<set>/     files, and last a manifest of them
 
-A set counts once its manifest is there, and it is used only if every file agrees with that. Where an owner
-may lose its step unawares the path has its token before the set's name, greater than those of all owners
-before: what such an owner saves overwrites nothing, and the next one goes on from the newest whole sets.
+A set counts once its manifest is there, and it is used only if every file agrees with the manifest. Where an
+owner may lose its step without noticing, its token, greater than those of all owners before, is in the path
+before the set's name. So such an owner overwrites nothing, and the next one continues from the newest whole
+sets.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Logs(Generic[P]):
 
 
 class Checkpoints(Generic[P]):
-    """The part of a store that keeps what an unfinished step goes on from."""
+    """The part of a store that keeps the files from which an unfinished step continues."""
 
     files: Medium[P]
     owners: FencedOwners
@@ -205,7 +206,7 @@ class Checkpoints(Generic[P]):
         return {}
 
     def _save(self, source: Path, path: P, earlier: tuple[P, Digests] | None) -> Digests:
-        """Save a file, by a second name for what is stored of an earlier set where that is the same."""
+        """Save a file; if an earlier set has the same contents, as a second name for them."""
         if earlier:
             stored, digests = earlier
             if self.files.measure(source) == digests and self.files.adopt(stored, path):
@@ -284,7 +285,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _age(stored: PurePath) -> tuple[str, int]:
-    """By what sets are ordered: their names, which count what was done, and their owners' tokens."""
+    """Return the order of sets: their names, which count the work done, then their owners' tokens."""
     return encoding.original(stored.name), int(stored.parent.name)
 
 

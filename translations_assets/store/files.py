@@ -1,7 +1,7 @@
-"""Durable files: the few operations that every part of a local store is made of.
+"""Durable files: the operations that every part of a local store is made of.
 
-A file stands under its final name whole or not at all, also after a power cut: it is written to `tmp/`, made
-durable, then linked to its name, which fails when the name is taken; then its folder is made durable.
+A file has its final name only when it is whole, even after a power cut. It is written to `tmp/`, made
+durable, and linked to its name, which fails when the name is taken. Then its folder is made durable.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Files(Medium[Path]):
     def read(self, path: Path) -> bytes | None:
         """A file's contents, None when it does not exist.
 
-        Nothing, which no record is, of a symbolic link, and of a file without an end.
+        Empty, which no record is, for a symbolic link and for a file without an end.
         """
         with self.store_errors("read", path):
             try:
@@ -172,7 +172,7 @@ class Files(Medium[Path]):
             return self.touch(source, durable=False) is not None and self._link(source, path, durable=True)
 
     def replace(self, path: Path, data: bytes) -> None:
-        """Write a file, at once in place of an earlier one, whose time of writing it keeps as mtime."""
+        """Write a file atomically; its mtime is the time when the file that it replaces was first written."""
         with self.store_errors("write", path), self._temporary() as (file, temporary):
             file.write(data)
             self._finish(file, 0o644, durable=True)
@@ -206,7 +206,7 @@ class Files(Medium[Path]):
             return size
 
     def _take_over(self, path: Path) -> None:
-        """Put a copy of our own in the place of a file of another user, which only that one can touch."""
+        """Replace the file of another user, which only that user can touch, by a copy of our own."""
         with open(open_plain(path), "rb") as file, self._temporary() as (copy, temporary):
             shutil.copyfileobj(file, copy, READ_BYTES)
             self._finish(copy, READ_ONLY, durable=True)
@@ -242,7 +242,7 @@ class Files(Medium[Path]):
             )
 
     def damaged_mark(self) -> Path | None:
-        """The file that tells a store from another folder, when its contents are not what they were."""
+        """The file that marks a folder as a store, if it is damaged; else None."""
         mark = Path(self._mark)
         return mark if self.read(mark) not in (None, _FORMAT) else None
 
@@ -276,7 +276,7 @@ class Files(Medium[Path]):
             os.unlink(path)
 
     def discard(self, entry: StoredFile) -> None:
-        """Remove a file; who does this holds the lock that keeps others from touching it."""
+        """Remove a file; the caller holds the lock that keeps others from touching it."""
         self.unlink(entry.path)
 
     def remove_empty(self, folder: Path) -> None:
@@ -286,7 +286,7 @@ class Files(Medium[Path]):
             folder.rmdir()
 
     def move(self, path: Path, target: Path) -> None:
-        """Give a file another name, at once in place of what had it."""
+        """Rename a file atomically; it replaces a file of the new name."""
         with self.store_errors("move", path):
             self._check_own(path)
             self.make_folder(target.parent)
@@ -349,7 +349,7 @@ class Files(Medium[Path]):
 
     @contextmanager
     def _temporary(self) -> Iterator[tuple[BinaryIO, Path]]:
-        """A new file in `tmp/`, locked while we live so that no sweep removes it."""
+        """A new file in `tmp/`, locked so that no sweep removes it while this process lives."""
         folder = self.root / "tmp"
         self.make_folder(folder)
         self._sweep()
@@ -361,7 +361,7 @@ class Files(Medium[Path]):
             release(path, descriptor)
 
     def _sweep(self) -> None:
-        """Remove temporary files and step locks of those who were killed; once per process is enough."""
+        """Remove temporary files and step locks of killed processes; once per process is enough."""
         if self._swept:
             return
         self._swept = True

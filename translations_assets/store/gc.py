@@ -99,7 +99,7 @@ def collect(store: DurableStore[P], rules: Rules, *, delete: bool) -> Collected:
 
 
 class _Facts(NamedTuple):
-    """Facts about a manifest: digests of its outputs, of its code and config, of its inputs."""
+    """The part of a manifest that a collection needs: digests of outputs, of code and config, of inputs."""
 
     stage: str
     outputs: tuple[bytes, ...]
@@ -208,13 +208,13 @@ class _Collection(Generic[P]):
         self.wanted.update(manifest.inputs)
 
     def _retire(self, roots: _Roots[P]) -> _Roots[P]:
-        """Take out of use what is not kept; what the records ask for after that."""
+        """Take out of use what is not kept; return what the records ask for after that."""
         self._each(self.files.unlink, roots.old_refs)  # first: a ref never names what is not there
         self._each(lambda name: self.store.retire(*name), list(self.garbage.keys() - self.retired.keys()))
         return self._read_roots()
 
     def _restore(self, roots: _Roots[P]) -> None:
-        """Keep what the records ask for although it was retired, now or earlier."""
+        """Keep retired manifests that the records ask for, retired now or earlier."""
         self.reached |= roots.contents
         for name in roots.manifests & self.garbage.keys():
             self._keep(name, self.garbage.pop(name))
@@ -234,7 +234,7 @@ class _Collection(Generic[P]):
         return held
 
     def _settle(self, held: set[Id]) -> set[Id]:
-        """The manifests that tell how inputs of what is kept were made; their code and config stay."""
+        """Find the garbage that stays as provenance of kept inputs; its code and config stay, too."""
         producers: dict[bytes, Id] = {}
         for name, gone in self.garbage.items():
             producers.update(dict.fromkeys(gone.outputs, name))
@@ -257,7 +257,7 @@ class _Collection(Generic[P]):
         return needed
 
     def _sync(self) -> None:
-        """Make it durable: a power cut must not bring back a manifest without its contents."""
+        """Make retiring durable: a power cut must not bring back a manifest without its contents."""
         steps = self.files.at("steps")
         shards = [steps / name for name in self.files.names(steps)]
         folders = {self.store.manifest_file(*name).parent for name in self.garbage}
@@ -307,7 +307,7 @@ class _Collection(Generic[P]):
         self._sweep("logs", useless, self.store.remove_log)
 
     def _sweep_checkpoints(self, since: float) -> None:
-        """Remove the sets of steps that have finished, or that were not gone on with for long."""
+        """Remove the checkpoint sets of steps that have finished, or that have made none for long."""
         last: dict[Id, float] = {}
         for key, number, folder in self.store.checkpoint_sets():
             saved = self.files.modified(folder) / 1e9
@@ -361,7 +361,7 @@ class _Collection(Generic[P]):
         self.result.rest.setdefault(kind, Share()).add(len(sizes), sum(sizes))
 
     def _each(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """Do something with each of some items; with several at once, as journals make each wait."""
+        """Call a function for each item, for several at once, as each may wait for a journal."""
         parts = [items[start : start + _AT_A_TIME] for start in range(0, len(items), _AT_A_TIME)]
         return [done for part in self.pool.map(lambda part: list(map(act, part)), parts) for done in part]
 

@@ -33,7 +33,7 @@ from translations_assets.store.durable import DurableStore
 from translations_assets.store.files import Files
 from translations_assets.store.locks import acquire, acquire_kept, acquire_new, is_held, release
 
-_LOCK = "blobs"  # shared by those who rely on contents that they found, held alone by who removes contents
+_LOCK = "blobs"  # shared by processes that rely on contents that they found, held alone to remove contents
 
 
 class LocalFiles(Files):
@@ -70,7 +70,7 @@ class LocalFiles(Files):
         return self.write_new(path, write)
 
     def save(self, source: Path, path: Path) -> Digests:
-        """Make a file, which others who share the store may read, as a link where that is possible."""
+        """Make a file, as a link where that is possible; others who share the store may read it."""
         with self.store_errors("write", path):
             self.make_folder(path.parent)
             clone(source, path, link=True)
@@ -81,7 +81,7 @@ class LocalFiles(Files):
     def fetch(self, path: Path, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
         """Put contents at a path: reflink, else hard link, else copy.
 
-        Of a store that is only read no hard links are made: who writes to one writes to the store.
+        A read-only store gives no hard links: writing to one would write to the store.
         """
         size = self.size(path)
         if size != blob.size:  # a file without an end is not read
@@ -114,7 +114,7 @@ class LocalFiles(Files):
 
     @contextmanager
     def locked(self, name: str, *, alone: bool = False, wait: bool = True) -> Iterator[bool]:
-        """Hold a lock of the whole store, shared or alone; gives False when that would mean waiting."""
+        """Hold a lock of the whole store, shared or alone; False instead of waiting, if `wait` is false."""
         path = self.at("locks", name)
         with self.store_errors("lock", path):
             self.make_folder(path.parent)
@@ -126,7 +126,7 @@ class LocalFiles(Files):
                 os.close(descriptor)
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
-        """Hold a lock of the whole store, shared or alone; False when another process's is in the way."""
+        """Hold a lock of the whole store, shared or alone; False when another process holds it."""
         return self.locked(name, alone=alone, wait=False)
 
     def using_contents(self) -> AbstractContextManager[object]:
@@ -140,8 +140,7 @@ class LocalFiles(Files):
     def mark_time(self) -> int:
         """Now, in ns, by the clock of the store's file system.
 
-        Who relies on contents either has committed what names them before this time, or touches them
-        after it.
+        Whoever relies on contents has committed what names them before this time, or touches them after it.
         """
         with self.removing_contents():
             path = self.at("locks", _LOCK)
@@ -152,7 +151,7 @@ class LocalFiles(Files):
 class Ownership:
     """`FencedOwners` of the steps of a store in a folder."""
 
-    fenced = False  # the kernel keeps the ownership up, so that it is never lost
+    fenced = False  # the kernel holds the lock, so that an owner never loses a step
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -184,14 +183,14 @@ class Ownership:
         return held
 
     def disown(self, finished: Collection[tuple[str, int]]) -> None:
-        """Remove the lock files that owners of finished steps left who were killed."""
+        """Remove the lock files that killed owners of finished steps have left."""
         folder, names = self._files.at("locks"), {f"{key}.{generation}" for key, generation in finished}
         for name in names.intersection(self._files.names(folder)):
             self._is_held(folder / name)
 
     @contextmanager
     def waiting(self, key: str, generation: int) -> Iterator[None]:
-        """Be counted among those who want a step's result, by a locked file: the dead do not count."""
+        """Be counted among those who want a step's result, by a locked file: dead processes do not count."""
         folder = self._files.at("tmp")
         with self._files.store_errors("write to", folder):
             self._files.make_folder(folder)
@@ -220,7 +219,7 @@ class Ownership:
 
 
 def _waiter(key: str, generation: int) -> str:
-    """Return the end of the names of files that are held by those who want a step's result."""
+    """Return the ending of the names of the files that processes lock to wait for a step's result."""
     return safe(f"-waits-for-{key}.{generation}")
 
 

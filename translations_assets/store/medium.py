@@ -60,7 +60,7 @@ class Medium(Protocol[P]):
         """List a folder, in no order; empty when it does not exist."""
 
     def entries(self, folder: P) -> Iterator[StoredFile]:
-        """The files in a folder, in no order; what is removed meanwhile may be left out."""
+        """The files in a folder, in no order; files that are removed meanwhile may be missing."""
 
     def bytes_below(self, path: P) -> int:
         """The bytes of all files below a folder, or those of a file; 0 when it does not exist."""
@@ -74,24 +74,24 @@ class Medium(Protocol[P]):
     def modified(self, path: P) -> int:
         """Return the time a file was last written (or, by `replace`, first), in ns; 0 when there is none.
 
-        Of a folder, when something in it was, about.
+        For a folder: about the time when something in it was last written.
         """
 
     def read(self, path: P) -> bytes | None:
         """A file's contents, None when it does not exist."""
 
     def read_all(self, paths: Iterable[P]) -> Iterator[tuple[P, bytes | None]]:
-        """Each file and its contents, in order; where that takes its time, several are read at once."""
+        """Each file and its contents, in order; several are read at once where reading is slow."""
         return ((path, self.read(path)) for path in paths)
 
     def create(self, path: P, data: bytes, durable: bool = True) -> bool:
         """Make a file; False when the name is taken."""
 
     def replace(self, path: P, data: bytes) -> None:
-        """Write a file, at once in place of an earlier one, whose `modified` it keeps."""
+        """Write a file atomically; it keeps the `modified` of the file that it replaces."""
 
     def touch(self, path: P, durable: bool = True) -> int | None:
-        """Mark a file as used now, unless that was done lately; its size, None when it does not exist."""
+        """Mark a file as used now, unless it was lately. Return its size, None when it does not exist."""
 
     def discard(self, entry: StoredFile) -> None:
         """Remove a file unless it was touched since it was listed, where that is known."""
@@ -107,27 +107,27 @@ class Medium(Protocol[P]):
         return None
 
     def move(self, path: P, target: P) -> None:
-        """Give a file another name, in place of what had it."""
+        """Rename a file; it replaces a file of the new name."""
 
     def adopt(self, source: P, path: P) -> bool:
-        """Give a file a second name, touched; False when that is taken."""
+        """Give a file a second name and touch it; False when the name is taken."""
 
     def sync(self, path: P) -> None:
         """Make a folder's entries durable, where writing did not; nothing when it does not exist."""
         return None
 
     def damaged_mark(self) -> P | None:
-        """The file that tells a store from another folder, when its contents are not what they were."""
+        """The file that marks a folder as a store, if it is damaged; else None."""
         return None
 
     def foreign(self) -> Iterator[P]:
-        """Every symbolic link in the store, which makes none."""
+        """Every symbolic link in the store; the store itself makes none."""
         return iter(())
 
     def set_aside(self, path: P, reason: str) -> None:
         """Move a damaged file to `quarantine/` with the reason next to it.
 
-        Nothing when it does not exist, or the store is only read.
+        Do nothing when it does not exist, or the store is read-only.
         """
 
     # Contents
@@ -137,16 +137,20 @@ class Medium(Protocol[P]):
     def send(self, source: Path, path: P, digests: Digests) -> bool:
         """Make a file with the contents of one of this machine; False when the name is taken.
 
-        StoreError when these are not, or no longer, those of the digests.
+        Raises StoreError when the contents do not, or no longer, have these digests.
         """
 
     def save(self, source: Path, path: P) -> Digests:
-        """Make a file the cheapest way, where only the caller writes: the source may become the same file."""
+        """Make a file of one of this machine the cheapest way; both may be the same file afterwards.
+
+        So the source must not be written any more, and no other process may make this file.
+        """
 
     def fetch(self, path: P, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
-        """Put contents at a path of this machine, the cheapest way; the digest of what came, None if missing.
+        """Put contents at a path of this machine, the cheapest way.
 
-        What came is of no use unless it is the digest that is asked for.
+        Return the digest of what arrived, None if the file is missing. The caller must compare it with the
+        one that it asked for.
         """
 
     def digest(self, path: P) -> Blob | None:
@@ -158,26 +162,26 @@ class Medium(Protocol[P]):
     def mark_time(self) -> int:
         """A time in ns by the clock of the files' times.
 
-        Who relies on contents that were last touched before it has committed what names them by now.
+        Whoever relies on contents that were last touched before this time has committed what names them.
         """
 
     def using_contents(self) -> AbstractContextManager[object]:
-        """Keep contents from being removed that were touched before, or are in the block.
+        """Within the block, contents that were touched before it, or in it, are not removed.
 
-        By default nothing: `discard` removes none that was touched since it was listed.
+        By default nothing is locked: `discard` removes no file that was touched since it was listed.
         """
         return nullcontext()
 
     def removing_contents(self) -> AbstractContextManager[object]:
-        """Keep all processes from relying on contents that they find, while some are removed."""
+        """Within the block, no process begins to rely on contents that it finds."""
         return nullcontext()
 
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
-        """Hold a lock of the whole store, shared or alone; False when another process's is in the way."""
+        """Hold a lock of the whole store, shared or alone; False when another process holds it."""
 
 
 def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:
-    """The name that a damaged file gets in `quarantine/`, and the note that is put next to it."""
+    """Return the name of a damaged file in `quarantine/`, and the note that is put next to it."""
     note = json.dumps({"path": str(path), "reason": reason, "time": time.time()})
     return f"{'.'.join(path.parts[-2:])}.{time.time_ns()}", f"{note}\n".encode()
 
@@ -188,9 +192,9 @@ def aside(files: Medium[P]) -> str:
 
 
 class FencedOwners(Owners, Protocol):
-    """Owners whose numbers tell a later one from an earlier one."""
+    """Owners with numbers, by which a later owner is known from an earlier one."""
 
-    fenced: bool  # an owner may lose a step unawares: what it saves has its token in the path
+    fenced: bool  # an owner may lose a step without noticing: its token is in the paths of what it saves
 
     def token(self, key: str, generation: int) -> int:
         """A number greater than those of all owners before; StoreError when the step was lost."""

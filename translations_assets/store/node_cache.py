@@ -40,7 +40,7 @@ class _Kept(NamedTuple):
 
 
 class NodeCache:
-    """Contents by digest in a folder of at most so many bytes; safe for use by many processes.
+    """Contents by digest, in a folder of limited size; safe for use by many processes.
 
     Inputs of steps are hard links to the files in here, and a script may have changed one: so the digest is
     verified each time that a file is placed. Reading it once is cheaper than a copy for each step; time and
@@ -51,7 +51,7 @@ class NodeCache:
         self._folder, self._most = folder, most
 
     def place(self, blob: Blob, target: Path, download: Download) -> None:
-        """Put contents at a path, read-only, by `download` when they are not here; one process downloads.
+        """Put contents at a path, read-only; if they are not here, one process downloads them first.
 
         Raises what `download` raises: DamagedError, StoreUnreachable, StoreError.
         """
@@ -66,7 +66,7 @@ class NodeCache:
         download(blob, target)
 
     def add(self, blob: Blob, source: Path) -> None:
-        """Keep a copy of a file that was stored, as the next step may read it here; not of a large one."""
+        """Keep a copy of a file that was stored, unless it is large: the next step may read it here."""
         if blob.size > _LARGEST_ADDED:
             return
         with suppress(OSError), self._writing(blob, wait=False) as new:
@@ -116,9 +116,9 @@ class NodeCache:
 
     @contextmanager
     def _writing(self, blob: Blob, wait: bool) -> Iterator[Path | None]:
-        """Be the only one who brings contents here: the file to make; None instead of waiting.
+        """Be the only process that brings contents here, and get the file to make; None instead of waiting.
 
-        When the store is away, or this process is killed, the next one finds what there is so far.
+        If the store is away, or this process is killed, the next one continues the file.
         """
         lock = self._folder / "downloads" / f"{blob.digest}.{blob.size}"
         lock.parent.mkdir(parents=True, exist_ok=True)

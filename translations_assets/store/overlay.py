@@ -17,8 +17,8 @@ from translations_assets.running.protocols import Reading, Store
 class OverlayStore:
     """A `Store` whose reading looks in both, in one's own first, and whose writing is all in one's own.
 
-    Writers of the base do not know of this store: its contents are not touched, and nothing is locked.
-    Who works on a step, and what is pinned, is a matter of one's own store alone.
+    Writers of the base do not know of this store: contents of the base are not touched, and nothing in it is
+    locked. Owners of steps, and pins, are in one's own store alone.
     """
 
     def __init__(self, own: Store, base: Reading) -> None:
@@ -26,7 +26,7 @@ class OverlayStore:
         self.url = f"{own.url}?{urlencode({'base': base.url})}"
         self.look_ups = max(own.look_ups, base.look_ups)
         self.rewrite_seconds = own.rewrite_seconds
-        # What is made here stands here, also when the base has it, which may collect it
+        # Results of this store are stored here even if the base has them: the base may collect its own
         self.add_blob = own.add_blob
         self.add_bytes = own.add_bytes
         self.quarantine = own.quarantine
@@ -110,7 +110,7 @@ class OverlayStore:
     def place_checkpoints(self, key: str, generation: int, target: Path) -> list[str]:
         """Put one's own newest two whole sets under a folder, or, when there are none, the base's.
 
-        A training that stands still there is gone on with here: the same key is the same training.
+        So a training that was interrupted there continues here: the same key is the same training.
         """
         own = self.own.place_checkpoints(key, generation, target)
         return own or self.base.place_checkpoints(key, generation, target)

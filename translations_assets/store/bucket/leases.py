@@ -1,4 +1,4 @@
-"""Owners of steps: leases on a bucket, which knows no locks that are freed when their holder dies.
+"""Owners of steps: leases on a bucket, which has no locks that are freed when their holder dies.
 
     leases/<key>.<n>   the owner of a step's generation n, who writes it again and again, and removes it
 
@@ -8,11 +8,11 @@ and setting one does not matter. Takeover and renewal are both conditional on th
 that was read: of two takers one wins, and a renewal that comes too late fails.
 
 An owner that could not renew for two periods has lost the step, a period before another can have taken it
-over; one whose renewal finds another's lease, at once. What it does then, decision 11 tells. A machine that
-sleeps stops its own clock: its first renewal after that finds out.
+over. An owner whose renewal finds another's lease has lost it at once. Decision 11 says what it does then. A
+machine that sleeps stops its own clock: its first renewal after that shows whether the lease is lost.
 
-A lease that is ten periods old by the service's clock need not be watched: it goes at the first look, so that
-what died last night delays nothing, and is not shown as running.
+A lease that is ten periods old by the service's clock need not be watched: it is taken over at the first
+look, so that a process that died last night delays nothing, and is not shown as running.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class BucketFiles(Medium[PurePosixPath]):
         return self.objects.create(str(path), data) is not None
 
     def replace(self, path: PurePosixPath, data: bytes) -> None:
-        """Write a file, at once in place of an earlier one, whose `modified` it keeps."""
+        """Write a file atomically; it keeps the `modified` of the file that it replaces."""
         found = self.objects.stat(str(path))
         self.objects.write(str(path), data, {_BEGAN: str(_modified(found))} if found else None)
 
@@ -136,13 +136,13 @@ class BucketFiles(Medium[PurePosixPath]):
         self._each(self.objects.delete, (found.name for found in self.objects.walk(_prefix(folder))))
 
     def move(self, path: PurePosixPath, target: PurePosixPath) -> None:
-        """Give a file another name, in place of what had it."""
+        """Rename a file; it replaces a file of the new name."""
         self._check_lock()
         if self.objects.copy(str(path), str(target)):
             self.unlink(path)
 
     def adopt(self, source: PurePosixPath, path: PurePosixPath) -> bool:
-        """Give a file a second name, touched; False when that is taken."""
+        """Give a file a second name and touch it; False when the name is taken."""
         return self.objects.copy(str(source), str(path), replace=False)
 
     def set_aside(self, path: PurePosixPath, reason: str) -> None:
@@ -175,7 +175,7 @@ class BucketFiles(Medium[PurePosixPath]):
         return digests
 
     def fetch(self, path: PurePosixPath, blob: Blob, target: Path, writable: bool = False) -> Blob | None:
-        """Download contents to a path. Large ones are gathered next to it, where another try goes on."""
+        """Download contents to a path. Large ones grow in a file next to it, where another try continues."""
         with store_errors("write", target):
             if writable:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -192,7 +192,7 @@ class BucketFiles(Medium[PurePosixPath]):
         return digest_bytes(data)
 
     def _gather(self, path: PurePosixPath, blob: Blob, target: Path) -> Blob | None:
-        """Download contents by way of a file that has their beginning, or nothing."""
+        """Download contents by way of a file that may hold their beginning already."""
         found = self.objects.stat(str(path))
         if found is None or found.size != blob.size:
             return Blob("", found.size) if found else None
@@ -213,9 +213,9 @@ class BucketFiles(Medium[PurePosixPath]):
         return copy_pieces(pieces_of(self.objects, found)) if found else None
 
     def is_whole(self, path: PurePosixPath, digests: Digests) -> bool | None:
-        """True if a file has its contents, by the service's checksum where one was noted.
+        """True if a file has its contents, by the service's checksum; None if it is missing.
 
-        Else it has: its reader compares its digest.
+        True without a noted checksum: whoever reads the file compares its digest.
         """
         if not digests.crc32c:
             return True
@@ -223,14 +223,14 @@ class BucketFiles(Medium[PurePosixPath]):
         return found.crc32c == digests.crc32c if found else None
 
     def mark_time(self) -> int:
-        """A time by the service's clock: what is fresh need not be touched by who relies on it."""
+        """A time by the service's clock, early enough for contents that are used without a touch."""
         return ServiceClock(self.objects, time.monotonic).now() - FRESH - _CLOCKS
 
     @contextmanager
     def reserved(self, name: str, alone: bool = False) -> Iterator[bool]:
         """Hold a lock of the whole store, always alone; False when another process holds it.
 
-        That takes as long as it takes to see that no process has died holding it.
+        It is waited for long enough to notice that its holder has died.
         """
         until = time.monotonic() + _LAPSE
         self._lost = ""

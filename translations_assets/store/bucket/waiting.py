@@ -3,9 +3,9 @@
     waiting/<key>.<n>/<session>.<i>   one that waits for generation n of a step
     sessions/<session>                the heartbeat of a process, while it waits for anything
 
-A process that waits for a hundred steps renews one object. What it has registered counts as long as its
-heartbeat is younger than three periods, by the service's clock (`ServiceClock`): no machine's clock matters,
-and one look is enough to tell the dead.
+A process that waits for a hundred steps renews one object. Its registrations count as long as its heartbeat
+is younger than three periods, by the service's clock (`ServiceClock`): no machine's clock matters, and one
+look shows whether a process is dead.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class _Session:
 
 
 class Waiters:
-    """Those who wait for steps' results; safe for use by several threads.
+    """The processes that wait for steps' results; safe for use by several threads.
 
-    objects  with little patience: who is cancelled leaves, and asks for others, within a few seconds
+    objects  with little patience: a cancelled process leaves, and looks for others, within a few seconds
     lapse    seconds after which a heartbeat counts no more
     clock    seconds, never set back or forth
     """
