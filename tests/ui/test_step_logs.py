@@ -19,7 +19,7 @@ from translations_assets.instance.server import log_path
 from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunRecord
 from translations_assets.running.reading import is_read
-from translations_assets.ui import reports, step_logs
+from translations_assets.ui import pages, reports, step_logs
 
 KEY = "ab" * 32
 PAGE = log_path(KEY, 1)
@@ -32,7 +32,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
     for part, text in enumerate([b"begin\n", b"<script>alert(1)</script>\n", "ĉio\n".encode()]):
         store.append_log(KEY, 1, 1, part, text)
     store.append_log(KEY, 1, 2, 0, b"again\n")
-    monkeypatch.setattr(step_logs, "this_project", lambda: SimpleNamespace(store=store))
+    monkeypatch.setattr(pages, "this_project", lambda: SimpleNamespace(store=store))
     return store
 
 
@@ -138,7 +138,7 @@ def test_no_report_is_no_page_of_dagsters(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Dagster's routes take every other path, and answer 200."""
-    monkeypatch.setattr(reports, "this_project", lambda: SimpleNamespace(store=store))
+    monkeypatch.setattr(pages, "this_project", lambda: SimpleNamespace(store=store))
     dagsters = Route("/{path:path}", lambda _: PlainTextResponse("Dagster's"))
     answer = TestClient(Starlette(routes=[*step_logs.ROUTES, *reports.ROUTES, dagsters])).get(path)
     assert answer.status_code == 404

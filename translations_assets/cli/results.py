@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ from translations_assets.results.evaluations import (
 )
 from translations_assets.results.files import read_metrics
 from translations_assets.results.known import known_results, read_each
-from translations_assets.results.scores import METRICS, Differences, Scores
+from translations_assets.results.scores import METRICS, Scores, score_tables
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Result, Session
 from translations_assets.why.provenance import provenance
@@ -184,9 +184,7 @@ def _print_scores(metrics: Evaluations) -> None:
     """Print a table for each test set: a row for each model, a column for each metric, and differences."""
     from rich.table import Table
 
-    for dataset in dict.fromkeys(dataset for tests in metrics.values() for dataset in tests):
-        models = {model: tests[dataset] for model, tests in metrics.items() if dataset in tests}
-        names = [name for name in METRICS if any(name in found.by_metric for found in models.values())]
+    for dataset, names, models in score_tables(metrics):
         table = Table("model", title=dataset)
         for name in names:
             table.add_column(METRICS[name], justify="right")
@@ -195,16 +193,9 @@ def _print_scores(metrics: Evaluations) -> None:
             table.add_column("difference in chrF")
         for model, found in models.items():
             scores = [str(found.by_metric.get(name, "")) for name in names]
-            differences = ["\n".join(_differences(found.others))] if compared else []
+            differences = ["\n".join(found.compared)] if compared else []
             table.add_row(model, *scores, *differences)
         output.print_table(table)
-
-
-def _differences(others: Differences) -> Iterator[str]:
-    """Compare a model's chrF with that of others, with the probability that a difference is chance."""
-    for other, by_metric in others.items():
-        chrf = by_metric["chrf"]
-        yield f"{chrf.difference:+.2f} from {other}, p = {chrf.p_value:.3f}"
 
 
 def _print_speeds(metrics: Evaluations) -> None:

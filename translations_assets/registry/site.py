@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from translations_assets.common.whole_file import write_whole
 from translations_assets.registry.read import RunRow
 from translations_assets.report.templates import render
-from translations_assets.results.evaluations import test_sets
-from translations_assets.results.scores import METRICS, MetricScore, Speed
+from translations_assets.results.scores import METRICS, MetricScore, Speed, score_tables
 
 FOLDER = Path(__file__).parent
 LISTED = ("chrf", "bleu", "comet")  # metrics in the list of all models
@@ -35,7 +34,9 @@ def write_site(folder: Path, rows: Sequence[RunRow], reported: Collection[str]) 
     index = render(FOLDER / "index.html.j2", **values)
     for row in rows:
         is_reported = row.run in reported
-        page = render(FOLDER / "run.html.j2", row=row, tests=list(_tests(row)), reported=is_reported)
+        page = render(
+            FOLDER / "run.html.j2", row=row, tables=score_tables(row.evaluations), reported=is_reported
+        )
         write_whole(folder / "runs" / f"{row.run}.html", page)
     write_whole(folder / "index.html", index)  # last: what it links to is there
 
@@ -43,12 +44,3 @@ def write_site(folder: Path, rows: Sequence[RunRow], reported: Collection[str]) 
 def _listed(row: RunRow) -> Listed:
     dataset, scores = next(iter(row.evaluations[row.model].items()))
     return Listed(row, dataset, scores.by_metric, row.speeds.get(row.model))
-
-
-def _tests(row: RunRow) -> Iterator[tuple[str, list[str], dict[str, Mapping[str, MetricScore]]]]:
-    """Each test set, its metrics, and each model's scores on it, by metric."""
-    for dataset in test_sets(row.evaluations):
-        tested = {model: tests[dataset] for model, tests in row.evaluations.items() if dataset in tests}
-        models = {model: scores.by_metric for model, scores in tested.items()}
-        metrics = [metric for metric in METRICS if any(metric in scores for scores in models.values())]
-        yield dataset, metrics, models

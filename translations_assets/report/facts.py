@@ -20,7 +20,6 @@ from translations_assets.results.evaluations import (
     model_sizes,
     read_evaluations,
     shown_model,
-    test_sets,
 )
 from translations_assets.results.files import METRICS, read_metrics, read_statistics
 from translations_assets.results.known import KnownResult, ReadOnce, known_results, read_each
@@ -32,7 +31,7 @@ from translations_assets.results.lines import (
     lines_by_dataset,
     sources,
 )
-from translations_assets.results.scores import Scores
+from translations_assets.results.scores import Scores, ScoreTable, score_tables
 from translations_assets.results.training import Training
 from translations_assets.running.prices import Prices, class_of, spent_on
 from translations_assets.running.session import Session
@@ -139,9 +138,9 @@ class Report:
         return found
 
     @property
-    def test_sets(self) -> list[str]:
-        """The names of the test sets."""
-        return test_sets(self.evaluations)
+    def score_tables(self) -> list[ScoreTable]:
+        """The scores of all models, by test set."""
+        return score_tables(self.evaluations)
 
     @property
     def shown_model(self) -> str:

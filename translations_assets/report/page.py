@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
@@ -50,8 +50,10 @@ def as_card(report: Report, config: str) -> str:
 def _shown(report: Report, config: str) -> dict[str, Any]:
     """What the templates fill in; functions for what only one of them shows."""
     source, target = report.languages
+    tables = report.score_tables
     return {
         "report": report,
+        "tables": tables,
         "config": config,
         "source_language": source,
         "target_language": target,
@@ -60,7 +62,7 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "metadata": yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
         "sections": SECTIONS,
         "tiles": tiles,
-        "metrics": _metrics(report),
+        "metrics": {name: METRICS[name] for name in METRICS if any(name in one.metrics for one in tables)},
         "needs": _needs(report),
         "charts": charts,
         "line_chart": line_chart,
@@ -73,17 +75,6 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "examples": report.sentences[:: -(-len(report.sentences) // EXAMPLES) or 1],
         "tried": _best(report.sentences),
     }
-
-
-def _metrics(report: Report) -> Mapping[str, str]:
-    """The metrics that any evaluation has, and what people call them."""
-    known = {
-        metric
-        for tests in report.evaluations.values()
-        for scores in tests.values()
-        for metric in scores.by_metric
-    }
-    return {metric: name for metric, name in METRICS.items() if metric in known}
 
 
 def _best(sentences: Sequence[Sentence]) -> str:
@@ -152,7 +143,7 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
 
 def _score_tiles(report: Report, found: Scores) -> Iterator[tuple[str, str, str]]:
     """Name, value and note of the shown model's scores."""
-    where = f"{report.shown_model}, {report.test_sets[0]}"
+    where = f"{report.shown_model}, {report.score_tables[0].dataset}"
     for metric in ("comet", "chrf", "bleu"):
         if metric in found.by_metric:
             score = found.by_metric[metric].score
@@ -161,7 +152,7 @@ def _score_tiles(report: Report, found: Scores) -> Iterator[tuple[str, str, str]
 
 def _gains(report: Report, found: Scores, metric: str) -> Iterator[str]:
     """Compare the shown model's score with that of the one before, and of the released model."""
-    earlier = report.before.get((report.shown_model, report.test_sets[0]))
+    earlier = report.before.get((report.shown_model, report.score_tables[0].dataset))
     if earlier and metric in earlier.scores.by_metric:
         gain = found.by_metric[metric].score - earlier.scores.by_metric[metric].score
         yield f"{gain:+.1f} from before"

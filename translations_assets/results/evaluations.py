@@ -69,11 +69,6 @@ def read_evaluations(
     return found
 
 
-def test_sets(evaluations: Evaluations) -> list[str]:
-    """The names of the test sets on which models were evaluated."""
-    return list(dict.fromkeys(name for tests in evaluations.values() for name in tests))
-
-
 def parameters_of(step: Step) -> Iterator[Output]:
     """The files of parameters that an evaluation reads: two forms of one model, several of an ensemble."""
     return (made for _, _, made in step.input_outputs() if PARAMETERS.fullmatch(made.name))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeAlias, TypeVar
+from typing import NamedTuple, Self, TypeAlias, TypeVar
 
 from translations_assets.records.checked import Number, Record, mapping
 
@@ -114,6 +114,14 @@ class Scores(Record):
         speed = self.speed.to_dict() if self.speed else {}
         return {**scores, **{name: float(value) for name, value in speed.items()}}
 
+    @property
+    def compared(self) -> list[str]:
+        """Differences of chrF from other models, with the probability that one is chance, for people."""
+        return [
+            f"{found['chrf'].difference:+.2f} from {other}, p = {found['chrf'].p_value:.3f}"
+            for other, found in self.others.items()
+        ]
+
     def with_metrics(self, further: Scores) -> Self:
         """The same with the scores that further metrics give."""
         return replace(self, by_metric=_in_order({**self.by_metric, **further.by_metric}))
@@ -121,6 +129,24 @@ class Scores(Record):
     def with_others(self, comparison: Comparison) -> Self:
         """The same with differences from other models."""
         return replace(self, others={**self.others, **comparison.others})
+
+
+class ScoreTable(NamedTuple):
+    """Scores on a test set, as all tables show them: the metrics that any model has, model → its scores."""
+
+    dataset: str
+    metrics: Sequence[str]
+    models: Mapping[str, Scores]
+
+
+def score_tables(evaluations: Mapping[str, Mapping[str, Scores]]) -> list[ScoreTable]:
+    """A table for each test set of some evaluations (model → test set → scores), in their order."""
+    found = []
+    for dataset in dict.fromkeys(name for tests in evaluations.values() for name in tests):
+        models = {model: tests[dataset] for model, tests in evaluations.items() if dataset in tests}
+        known = {metric for scores in models.values() for metric in scores.by_metric}
+        found.append(ScoreTable(dataset, [metric for metric in METRICS if metric in known], models))
+    return found
 
 
 def _in_order(by_metric: Mapping[str, Value]) -> dict[str, Value]:

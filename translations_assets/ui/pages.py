@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
+from translations_assets.common.errors import TranslationsError
+from translations_assets.project import this_project
 from translations_assets.report.templates import render
+from translations_assets.running.protocols import Store
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -19,7 +23,7 @@ HEADERS = {
 HOME = {"all runs": "/runs", "assets": "/assets"}
 
 _KEY = re.compile(r"[0-9a-f]{64}")
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+NUMBER = re.compile(r"[1-9][0-9]{0,8}")  # one that counts from 1
 
 
 def page(
@@ -33,9 +37,23 @@ def page(
     return render(Path(__file__).with_name("page.html.j2"), **values)
 
 
-def is_named(key: str, *numbers: str) -> bool:
-    """True if these can be a step's key and numbers that count from 1, to be looked up in the store."""
-    return bool(_KEY.fullmatch(key)) and all(map(_NUMBER.fullmatch, numbers))
+def routes(folder: str, answer: Callable[[Request, Store, str, int], Response]) -> list[Route]:
+    """Routes of the pages below a folder, each found by the digits of a step's key and a generation.
+
+    Nothing else can be read. What is wrong with the store is told by a page, too.
+    """
+
+    def found(request: Request) -> Response:
+        key, generation = request.path_params["key"], request.path_params["generation"]
+        if not _KEY.fullmatch(key) or not NUMBER.fullmatch(generation):
+            return nothing_here(request)
+        try:
+            return answer(request, this_project().store, key, int(generation))
+        except TranslationsError as error:
+            return complain(503, "The store cannot be read.", f"{error} Load the page again later.")
+
+    others = [Route(f"{folder}{rest}", nothing_here) for rest in ("", "/{rest:path}")]
+    return [Route(f"{folder}/{{key}}/{{generation}}", found), *others]
 
 
 def complain(status: int, title: str, what_to_do: str) -> Response:

@@ -16,17 +16,14 @@ from itertools import chain
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from translations_assets.common.background import CLOCK, Clock, Repeating
-from translations_assets.common.errors import TranslationsError
 from translations_assets.instance.server import LOGS, log_path, run_path
-from translations_assets.project import this_project
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.reading import reading
 from translations_assets.running.resolve import RUNS
-from translations_assets.ui.pages import HEADERS, HOME, complain, is_named, nothing_here, page
+from translations_assets.ui.pages import HEADERS, HOME, NUMBER, complain, nothing_here, page, routes
 
 PARTS = 200  # that a page reads: each has at most 1 MB of a log
 SHOWN = 256 << 10  # bytes of a log on a page
@@ -69,33 +66,25 @@ class OpenPages:
 _open_pages = OpenPages()
 
 
-def step_log(request: Request) -> Response:
+def step_log(request: Request, store: Store, key: str, generation: int) -> Response:
     """The log of an attempt, the newest one if none is named."""
-    key, generation = request.path_params["key"], request.path_params["generation"]
-    attempt = request.query_params.get("attempt", "1")
-    if not is_named(key, generation, attempt):
+    attempt = request.query_params.get("attempt")
+    if attempt is not None and not NUMBER.fullmatch(attempt):
         return nothing_here(request)
-    try:
-        store = this_project().store
-        attempts = store.attempts(key, int(generation))
-        number = int(attempt) if "attempt" in request.query_params else max(attempts, default=0)
-        if number not in attempts:
-            return complain(
-                404,
-                "The store has no such log.",
-                "It was collected as garbage, or is not written yet. The step's run says what became of it.",
-            )
-        if "whole" in request.query_params:
-            return _whole(store, key, int(generation), number)
-        return HTMLResponse(_page(store, key, int(generation), number, attempts), headers=HEADERS)
-    except TranslationsError as error:
-        return complain(503, "The store cannot be read.", f"{error} Load the page again later.")
+    attempts = store.attempts(key, generation)
+    number = max(attempts, default=0) if attempt is None else int(attempt)
+    if number not in attempts:
+        return complain(
+            404,
+            "The store has no such log.",
+            "It was collected as garbage, or is not written yet. The step's run says what became of it.",
+        )
+    if "whole" in request.query_params:
+        return _whole(store, key, generation, number)
+    return HTMLResponse(_page(store, key, generation, number, attempts), headers=HEADERS)
 
 
-ROUTES = [
-    Route(f"{LOGS}/{{key}}/{{generation}}", step_log),
-    *(Route(f"{LOGS}{rest}", nothing_here) for rest in ("", "/{rest:path}")),
-]
+ROUTES = routes(LOGS, step_log)
 
 
 def _whole(store: Store, key: str, generation: int, attempt: int) -> Response:
