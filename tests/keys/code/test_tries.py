@@ -28,7 +28,7 @@ def chosen(files: Files, side: int) -> Mapping[str, str]:
 
 def run(root: Path) -> str:
     """Output of the script below a folder."""
-    command = [sys.executable, "-m", SCRIPT]
+    command = [sys.executable, "-S", "-m", SCRIPT]  # with nothing installed it starts in half the time
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60)
     return done.stdout

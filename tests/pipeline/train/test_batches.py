@@ -157,8 +157,8 @@ def test_no_micro_batch_of_a_skewed_text_exceeds_the_workspace(
     grant(monkeypatch, gpus="0 1 2 3", workspace=12000)
     longest = LENGTHS[training]
     expanded = {**expand(merged(model, training), tmp_path), "max-length": longest}
-    delay = int(str(plan_batch(expanded, VOCAB_SIZE, skewed(100_000, 1, longest))["optimizer-delay"]))
-    other = skewed(300_000, 2, longest)
+    delay = int(str(plan_batch(expanded, VOCAB_SIZE, skewed(50_000, 1, longest))["optimizer-delay"]))
+    other = skewed(100_000, 2, longest)
     by_words_alone = math.ceil(unpadded(expanded, other) / (4 * 12000))
     parts = (4 * delay, 4 * max(1, delay - 1), 4 * by_words_alone)
     planned, one_less, by_words = largest(expanded, other, *parts)

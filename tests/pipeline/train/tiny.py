@@ -73,7 +73,7 @@ def write_vocabs(folder: Path) -> tuple[Path, Path]:
     lines = pairs(600, seed=1)
     files = folder / "vocab.en.spm", folder / "vocab.xx.spm"
     for side, file in enumerate(files):
-        file.write_bytes(learn([pair[side] for pair in lines], VOCAB_SIZE, "nmt_nfkc"))
+        file.write_bytes(learn([pair[side] for pair in lines], VOCAB_SIZE, "nfd"))
     return files
 
 
