@@ -18,8 +18,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from dagster._cli import dev
 
 from translations_assets.instance.home import prepare
+from translations_assets.ui.__main__ import main as start_ui
 
 pytestmark = pytest.mark.slow
 
@@ -134,6 +136,17 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
 def test_make_ui_starts_the_guarded_one() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "-m translations_assets.ui -w workspace.yaml" in makefile
+
+
+def test_it_shows_the_runs_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSLATIONS_STATE", str(tmp_path))
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    monkeypatch.setattr(dev, "open_ipc_subprocess", None)  # undoes what is set there
+    homes: list[str] = []
+    monkeypatch.setattr(dev.dev_command, "main", lambda *_, **__: homes.append(os.environ["DAGSTER_HOME"]))
+    start_ui()
+    assert homes == [str(tmp_path / "dagster")]
+    assert (tmp_path / "dagster" / "dagster.yaml").is_file()
 
 
 def test_its_own_pages_and_programs_are_answered(ui: Ui) -> None:
