@@ -4,7 +4,9 @@ from typing import Any
 
 import yaml
 
-from translations_assets.cli.shapes import JSON
+from tests.cli.test_command_line import ENTRIES
+
+JSON = {" ".join(words): entry.json for words, entry in ENTRIES.items() if entry.json}
 
 
 def check_shape(command: str, value: Any) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console as Terminal
 from tests.memory_store import MemoryStore
 from tests.patience import PATIENCE
 from tests.running.conftest import demo_graph
-from translations_assets.cli.console import Console, Follower, steps
+from translations_assets.cli.console import Console, Follower
 from translations_assets.graph.step import Step
 from translations_assets.running import events
 from translations_assets.running.events import StepEvent
@@ -139,10 +139,6 @@ def test_lines_go_where_output_went_before_it_was_redirected(capfd: pytest.Captu
     # Others write there as well: threads and processes of earlier tests that end in this moment
     assert "[  1/2] a done\n[  2/2] b failed\n" in said.out
     assert "\nIt failed.\n\n" in said.err
-
-
-def test_one_step_is_no_steps() -> None:
-    assert [steps(number) for number in (0, 1, 2)] == ["0 steps", "1 step", "2 steps"]
 
 
 def logged(kind: str, label: str, line: str = "", **others: str) -> dict[str, Any]:

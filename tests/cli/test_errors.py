@@ -8,20 +8,6 @@ import pytest
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
 
-VERBS = ("graph", "plan", "train", "status", "logs", "artifacts", "results", "translate")
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_explains_itself(command: Command, verb: str) -> None:
-    said = command(verb, "--help")
-    assert said.code == 0
-    assert "A training config's name, or the path of a YAML file." in " ".join(said.out.split())
-
-
-def test_no_verb_lists_the_verbs(command: Command) -> None:
-    said = command()
-    assert all(verb in said.out + said.err for verb in VERBS)
-
 
 @pytest.mark.parametrize(
     ("words", "message"),

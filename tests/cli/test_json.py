@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Command, make
-from tests.cli.shapes import check_shape
+from tests.cli.shapes import JSON, check_shape
 from tests.cli.test_command_line import ENTRIES
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.cli import exits
-from translations_assets.cli.shapes import JSON
 
 NO_ANSWERS = {
     "logs",

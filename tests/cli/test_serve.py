@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import PARTITION, Place
+from translations_assets.cli import serve as cli_serve
 from translations_assets.project import Project
-from translations_assets.ui.playground import server
 from translations_assets.ui.playground.server import Playground
 
 
@@ -23,7 +23,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Playground]:
         assert all(path.is_file() for model in shown.models for path in model.files.values())
         found.append(shown)
 
-    monkeypatch.setattr(server, "serve", serve)
+    monkeypatch.setattr(cli_serve, "serve_page", serve)
     return found
 
 

@@ -18,7 +18,7 @@ from translations_assets.project import Project
 from translations_assets.running.job import Job
 
 TRAINED = ("train-backwards-en-eo", "train-teacher-en-eo-1", "train-student-en-eo", "finetune-student-en-eo")
-MODULES = {"tensorboard": "cli.tracking", "wandb": "tracking.wandb_runs"}
+MODULES = {"tensorboard": "cli.report", "wandb": "tracking.wandb_runs"}
 
 
 class Trainings(MadeUpRunner):

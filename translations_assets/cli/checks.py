@@ -18,7 +18,7 @@ from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.graph.step import Step
 from translations_assets.project import this_project
 from translations_assets.records.run import RunOptions
-from translations_assets.running.events import StepEvent, Waiting
+from translations_assets.running.events import StepEvent
 from translations_assets.running.session import Session, UpstreamMissing
 
 if TYPE_CHECKING:
@@ -79,11 +79,8 @@ def _compute(session: Session) -> dict[str, TranslationsError]:
 
     def listen(event: StepEvent) -> None:
         nonlocal ran
-        if event.what.kind in ("started", "retry", "done", "failed"):
-            ran = True
-            output.tell(f"{event.step.label}: {event.what.kind}")
-        elif isinstance(event.what, Waiting):
-            output.tell(f"{event.step.label}: {event.what.message}")
+        ran = ran or event.what.kind in common.RAN
+        common.tell_event(event)
 
     engine = this_project().engine
     try:

@@ -33,6 +33,7 @@ class Entry:
     examples: Sequence[str]
     where: str = ""
     help: str = ""
+    json: Sequence[str] = ()
     commands: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod

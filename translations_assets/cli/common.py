@@ -14,7 +14,7 @@ from uuid import uuid4
 import typer
 
 from translations_assets.cli import completion
-from translations_assets.cli.output import print_note
+from translations_assets.cli.output import print_note, tell
 from translations_assets.common.errors import GraphError, TranslationsError
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
@@ -25,10 +25,12 @@ from translations_assets.graph.step import Step
 from translations_assets.project import this_project
 from translations_assets.records.manifest import Blob
 from translations_assets.records.run import OPTIONS, Option, RunOptions
+from translations_assets.running.events import StepEvent, Waiting
 from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Result, Session
 from translations_assets.runs.known import KnownRuns, whole_id
+from translations_assets.runs.run import Run
 from translations_assets.store.contents import clone
 from translations_assets.why.plan_forecast import PlanForecast
 
@@ -77,12 +79,19 @@ Target = Annotated[
 Set = Annotated[list[str] | None, _option(OPTIONS["overrides"])]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before starting.")]
 MOST_NOTES = 3
+RAN = ("started", "retry", "done", "failed")  # kinds of events of steps that are not cached
 READING = "reading"  # the run id of sessions that run no step
 
 
 def known_runs() -> KnownRuns:
     """The runs of the project's store and of Dagster's instance."""
     return KnownRuns(this_project().store)
+
+
+def run_named(name: str) -> Run | None:
+    """The run that a name is the id of, or begins; None for the name of a partition."""
+    known = known_runs()
+    return known.find(name) if known.is_run(name) else None
 
 
 def check_asks_nothing(json: bool, yes: bool) -> None:
@@ -221,6 +230,14 @@ def forecast_of(session: Session, plan: Plan) -> PlanForecast:
 def steps_of(graph: Graph, stages: Iterable[str]) -> list[Step]:
     """The steps of some stages, in the order of the stages."""
     return [step for stage in stages for step in graph.stages[stage]]
+
+
+def tell_event(event: StepEvent) -> None:
+    """Print that a step runs, or for what it waits."""
+    if isinstance(event.what, Waiting):
+        tell(f"{event.step.label}: {event.what.message}")
+    elif event.what.kind in RAN:
+        tell(f"{event.step.label}: {event.what.kind}")
 
 
 def find_step(graph: Graph, partition: str, label: str) -> Step:

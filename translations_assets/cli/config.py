@@ -13,7 +13,7 @@ from rich.filesize import decimal
 
 from translations_assets.cli import completion, exits
 from translations_assets.cli.common import Json
-from translations_assets.cli.output import print_answer, print_json, print_note, print_table
+from translations_assets.cli.output import number_of, print_answer, print_json, print_note, print_table
 from translations_assets.common.settings import mirror, new_config_folder
 from translations_assets.common.whole_file import write_whole
 from translations_assets.config.errors import ConfigError, Problem
@@ -294,7 +294,7 @@ def _print(checked: _Checked) -> None:
     for problem in checked.problems:
         typer.echo(f"error: {problem}", err=True)
     if number := len(checked.problems):
-        typer.echo(f"{checked.file}: {number} {'problem' if number == 1 else 'problems'}", err=True)
+        typer.echo(f"{checked.file}: {number_of(number, 'problem')}", err=True)
     else:
         typer.echo(f"{checked.file}: no problems")
 

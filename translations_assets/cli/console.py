@@ -13,13 +13,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 import typer
+from rich.console import Console as Terminal
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.text import Text
 
-from translations_assets.cli.common import forecast_of, steps_of
+from translations_assets.cli import common
 from translations_assets.cli.live import RunningStep, cut_line, rows_of
-from translations_assets.cli.output import STYLES, is_quiet
+from translations_assets.cli.output import STYLES, is_quiet, number_of
 from translations_assets.graph.graph import Graph
 from translations_assets.instance.server import NUMBERS, STAGE, STEP_EVENT, STEP_LABEL, STEP_MESSAGE
 from translations_assets.records.cost import duration
@@ -31,14 +35,8 @@ from translations_assets.running.plan import Plan
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
 
-if TYPE_CHECKING:
-    from rich.console import Console as Terminal
-    from rich.console import Group, RenderableType
-    from rich.text import Text
-
-
-Say: TypeAlias = "Callable[[str | Text], None]"
-Said: TypeAlias = "tuple[Say, str | Text]"  # what prints, and what
+Say: TypeAlias = Callable[[str | Text], None]
+Said: TypeAlias = tuple[Say, str | Text]  # what prints, and what
 
 NUMBERS_SECONDS = 5.0
 _REFRESH = 4  # a second
@@ -72,9 +70,6 @@ class Console:
         Dagster redirects the descriptors of standard output and error while it runs assets. Lines go to where
         these led when this began.
         """
-        from rich.console import Console as Terminal
-        from rich.live import Live
-
         with ExitStack() as stack:
             stack.callback(self._use, typer.echo, partial(typer.echo, err=True))
             out, err = (stack.enter_context(_duplicate(stream)) for stream in (sys.stdout, sys.stderr))
@@ -128,9 +123,6 @@ class Console:
 
     def lines(self) -> Group:
         """The lower lines: one of the whole run, one for each running step, and one with a training's bar."""
-        from rich.console import Group
-        from rich.text import Text
-
         with self._lock:
             rows: list[RenderableType] = [cut_line("  ".join([*self._counted(), *self._time_left()]), "bold")]
             for label, running in list(self._running.items())[:_SHOWN]:
@@ -142,7 +134,7 @@ class Console:
 
     def _counted(self) -> Iterator[str]:
         """Count the steps that have ended, by outcome, and those that are running."""
-        yield f"{len(self._ended)}/{steps(len(self._labels))}"
+        yield f"{len(self._ended)}/{number_of(len(self._labels), 'step')}"
         kinds = list(self._ended.values())
         yield from (f"{kinds.count(kind)} {kind}" for kind in ("cached", "done", "failed") if kind in kinds)
         yield f"{len(self._running)} running"
@@ -199,8 +191,6 @@ class Console:
         yield self._line(f"{label}: {running.shown()}")
 
     def _line(self, *parts: str | tuple[str, str]) -> Said:
-        from rich.text import Text
-
         return self._say, Text.assemble(f"[{len(self._ended):>3}/{len(self._labels)}] ", *parts)
 
 
@@ -211,21 +201,14 @@ def _duplicate(stream: TextIO) -> TextIO:
 
 
 def _print_line(terminal: Terminal, text: str | Text) -> None:
-    from rich.text import Text
-
     terminal.print(Text.assemble(text), soft_wrap=True)
-
-
-def steps(number: int) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number} step" if number == 1 else f"{number} steps"
 
 
 def console_of(session: Session, plan: Plan) -> Console:
     """The progress of a session's steps, with what those took in the past that its plan has not cached."""
-    mine = steps_of(session.graph, session.stages)
+    mine = common.steps_of(session.graph, session.stages)
     cached = {found.step for found in plan.steps if found.status == "cached"}
-    past = session.expected or forecast_of(session, plan).expected
+    past = session.expected or common.forecast_of(session, plan).expected
     nothing = {step.label: 0.0 for step in mine if step in cached}
     return Console(
         [step.label for step in mine],

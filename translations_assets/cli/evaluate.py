@@ -30,7 +30,6 @@ from translations_assets.records.run import RunOptions
 from translations_assets.results.evaluations import Evaluations
 from translations_assets.results.files import METRICS, parse_scores
 from translations_assets.results.scores import Scores
-from translations_assets.running.events import StepEvent
 from translations_assets.running.session import Session
 
 if TYPE_CHECKING:
@@ -134,15 +133,10 @@ def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadCo
 
 def _fetch(session: Session) -> Step | None:
     """Make the test sets and the released model, if missing in the store; return the latter's step."""
-
-    def listen(event: StepEvent) -> None:
-        if event.what.kind in ("started", "retry", "done", "failed"):
-            tell(f"{event.step.label}: {event.what.kind}")
-
     fetches = [step for step in session.graph.stages["final_evaluation"] if "model.tar" in step.outputs]
     try:
         for steps in (session.graph.stages["dataset_test"], fetches):
-            this_project().engine.run(session, steps, threading.Event(), listen)
+            this_project().engine.run(session, steps, threading.Event(), common.tell_event)
     finally:
         session.end()
     return fetches[0] if fetches else None

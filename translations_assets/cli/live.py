@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import duration
 from translations_assets.why.training_work import last_update
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
-
 
 _BAR_WIDTH = 10
 _NOT_SHOWN = {"kind", "epoch", "sentences", "learn_rate"}
@@ -74,16 +74,11 @@ class RunningStep:
 
 def cut_line(text: str, style: str = "") -> Text:
     """A line that is cut off at the terminal's end."""
-    from rich.text import Text
-
     return Text(text, style=style, no_wrap=True, overflow="ellipsis")
 
 
 def rows_of(label: str, running: RunningStep) -> Iterator[RenderableType]:
     """The lines of a running step: time, numbers, and a bar where it is known when a training ends."""
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-
     left = running.seconds_left()
     about = "" if left is None else f", about {duration(left)} left"
     yield cut_line(f"  {label}  {duration(running.elapsed)}{about}")

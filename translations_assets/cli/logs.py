@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Label, Set, known_runs, plan_of
+from translations_assets.cli.common import Label, Set
 from translations_assets.cli.output import tell
 from translations_assets.common.errors import TranslationsError
 from translations_assets.project import this_project
@@ -62,13 +62,12 @@ def _find_step(name: str, label: str, overrides: list[str] | None) -> tuple[str,
 
     Of a run, that which it used, or had begun; of a partition, what is under way now, else what counts.
     """
-    if known_runs().is_run(name):
-        run = known_runs().find(name)
+    if run := common.run_named(name):
         key, generation = _of_run(run, label)
         return key, [generation]
     session = common.reading_session(name, overrides)
     step = common.find_step(session.graph, name, label)
-    planned = next(found for found in plan_of(session, step.stage).steps if found.step is step)
+    planned = next(found for found in common.plan_of(session, step.stage).steps if found.step is step)
     if planned.key is None:
         raise TranslationsError(f"{label} has not begun: {planned.reasons[0]}.")
     generation = planned.manifest.generation if planned.manifest else 0

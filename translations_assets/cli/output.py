@@ -105,6 +105,11 @@ def print_line(text: str) -> None:
     typer.echo(text, color=has_colours())
 
 
+def number_of(number: int, what: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def has_colours() -> bool:
     """True if standard output has colours, by the rules of `rich`."""
     if os.environ.get("NO_COLOR"):

@@ -8,17 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from translations_assets.cli import common, exits, output
-from translations_assets.cli.common import (
-    Json,
-    Partition,
-    Set,
-    Steps,
-    Target,
-    forecast_of,
-    note_new_store,
-    plan_of,
-    settled_plan,
-)
+from translations_assets.cli.common import Json, Partition, Set, Steps, Target
 from translations_assets.common.errors import StoreUnreachable, TranslationsError
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.stage_names import resolve_stage
@@ -36,7 +26,6 @@ from translations_assets.why.estimates import TRAINING
 from translations_assets.why.plan_forecast import PlanForecast
 from translations_assets.why.training_work import Epochs, epochs
 
-SHOWN_DIGITS = 12
 STUDENT = "train_student"
 
 
@@ -79,8 +68,8 @@ def _shown(session: Session, show: Show, target: str | None) -> dict[Step, str |
     closure = graph.step_closure(targets)
     if show == "target-graph":
         return dict.fromkeys(closure)
-    note_new_store()
-    planned = {step.step: step for step in plan_of(session, target).steps}
+    common.note_new_store()
+    planned = {step.step: step for step in common.plan_of(session, target).steps}
     return {step: planned[step].key for step in closure if planned[step].status != "cached"}
 
 
@@ -129,8 +118,8 @@ def plan(
         _plan_all(target, options, every, json)
         return
     session = common.plannable(project.configs.read(partition, options.overrides), target, options)
-    planned = settled_plan(session, target)
-    forecast = forecast_of(session, planned)
+    planned = common.settled_plan(session, target)
+    forecast = common.forecast_of(session, planned)
     told = remarks(session, planned)
     if json or steps:
         planned = project.explainer(session.config, project.history(session.partition)).explain_plan(planned)
@@ -187,7 +176,7 @@ def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> 
         try:
             read = project.configs.read(name, options.overrides)
             session = project.new_session(common.READING, read, options, read.graph.up_to(target))
-            found.forecasts[name] = forecast_of(session, settled_plan(session, target))
+            found.forecasts[name] = common.forecast_of(session, common.settled_plan(session, target))
         except StoreUnreachable:
             raise
         except (ConfigError, TranslationsError) as problem:
@@ -209,7 +198,7 @@ def print_plans(plans: Plans, every: bool = False) -> None:
 
 def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) -> None:
     """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
-    note_new_store()
+    common.note_new_store()
     found = this_project().configs.partitions()
     if found.away:
         raise StoreUnreachable(found.away)

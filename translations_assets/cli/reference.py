@@ -10,7 +10,6 @@ import typer
 
 from translations_assets.cli import exits
 from translations_assets.cli.commands import PANELS, PROGRAM, Entry, help_records
-from translations_assets.cli.shapes import JSON
 
 _HEAD = """# Commands
 
@@ -49,8 +48,7 @@ def _of_command(entry: Entry, path: str) -> Iterator[str]:
     yield f"\n### `{path}`\n\n{inspect.cleandoc(command.help or '')}\n\n"
     yield "".join(f"    {PROGRAM} {example}\n" for example in entry.examples)
     yield from _table(command)
-    shapes = JSON.get(path.removeprefix(f"{PROGRAM} "), ())
-    yield "".join(f"\n`--json`: `{shape}`\n" for shape in shapes)
+    yield "".join(f"\n`--json`: `{form}`\n" for form in entry.json)
 
 
 def _table(command: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 import typer
 
 from translations_assets.cli.common import Json
-from translations_assets.cli.output import print_answer, print_note
+from translations_assets.cli.output import number_of, print_answer, print_note
 from translations_assets.common.errors import TranslationsError
 from translations_assets.project import this_project
 from translations_assets.results.known import ReadOnce
@@ -58,6 +58,4 @@ def build(
             os.replace(output, Path(work) / "before")
         os.replace(made, output)
     page = output / "index.html"
-    print_answer(
-        json, {"file": str(page), "runs": len(rows)}, f"{len(rows)} model{'s' * (len(rows) != 1)}: {page}"
-    )
+    print_answer(json, {"file": str(page), "runs": len(rows)}, f"{number_of(len(rows), 'model')}: {page}")

@@ -2,43 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from translations_assets.cli.output import print_note, tell
+import typer
+
+from translations_assets.cli.output import print_json, print_note, tell
+from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.instance.home import open_instance
 from translations_assets.project import this_project
 from translations_assets.records.run import RunRecord
 from translations_assets.results.evaluations import evaluates
 from translations_assets.running.budget import spent_of
-from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
-from translations_assets.runs.run import Run
+from translations_assets.runs.run import STATES, Run
 from translations_assets.runs.steps import interrupted
 
+CANCEL_SECONDS = 20.0  # running steps have ten to end
 STORING_SECONDS = 10.0  # that it is waited for what ended steps have saved
 
 
-def tell_done(session: Session) -> None:
-    """Print that a run is done, and the commands that show its results."""
-    has_scores = any(map(evaluates, session.stages))
-    question = (
-        "Scores: " + session.command("results") if has_scores else "Files: " + session.command("artifacts")
-    )
-    tell(f"Done. {question}", err=False)
+def end_run(
+    session: Session,
+    run: str,
+    status: str,
+    page: str,
+    *,
+    gates: Mapping[str, Sequence[str]] | None = None,
+    then: str,
+    why: Callable[[], str],
+    json: bool,
+) -> None:
+    """Print the end of a run: its gates, what it has spent of its budget, the commands that show its results.
 
+    status  Dagster's
+    gates   those that did not pass, by state, if known
+    then    the next step after a run that was cancelled
+    why     explains a failure
 
-def tell_spent(session: Session, run: str = "") -> None:
-    """Print how much of its budget a run, by default the session's, has spent."""
-    record = session.store.read_run(run or session.run)
-    if record and session.budget:
+    Raises RunCancelled, or TranslationsError for a failure.
+    """
+    if json:
+        print_json(ended_as_json(session.partition, run, STATES[status], page, gates))
+    for state, names in gates.items() if gates and not json else ():
+        typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
+    record = session.store.read_run(run) or RunRecord()
+    if record.run and session.budget:
         print_note(spent_of(record.spent, session.budget.limit, session.budget.prices.currency))
-
-
-def kept_of(store: Store, run: str) -> str:
-    """List what a cancelled run has kept, and the point from which unfinished steps resume."""
-    record = store.read_run(run) or RunRecord()
-    return " ".join(["What is finished is kept.", *interrupted(store, record, STORING_SECONDS)])
+    if status == "CANCELED":
+        kept = interrupted(session.store, record, STORING_SECONDS)
+        raise RunCancelled("\n".join([" ".join(["What is finished is kept.", *kept]), then]))
+    if status != "SUCCESS":
+        raise TranslationsError(why())
+    kind, verb = ("Scores", "results") if any(map(evaluates, session.stages)) else ("Files", "artifacts")
+    tell(f"Done. {kind}: {session.command(verb)}", err=False)
 
 
 def next_steps(run: Run) -> Iterator[str]:
@@ -64,12 +81,12 @@ def gates_missed(run: str) -> dict[str, list[str]]:
 
 
 def ended_as_json(
-    session: Session, run: str, state: str, page: str, gates: Mapping[str, Sequence[str]] | None = None
+    partition: str, run: str, state: str, page: str = "", gates: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
     """Describe the end of a run for programs; `gates` that did not pass, by state, if known."""
     return {
         "run": run or None,
-        "partition": session.partition,
+        "partition": partition,
         "state": state,
         "page": page or None,
         "gates": gates,

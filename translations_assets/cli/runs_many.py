@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import typer
 
-from translations_assets.cli import exits
-from translations_assets.cli.common import note_new_store
+from translations_assets.cli import common, exits
 from translations_assets.cli.output import print_json, tell
 from translations_assets.cli.plan import plan_many, print_plans
 from translations_assets.cli.runs_end import ended_as_json
@@ -33,7 +31,6 @@ KEPT = 100  # of these files
 PATTERN = "*?["
 BEGIN_SECONDS = 120.0  # until a run in the background is there
 _POLL_SECONDS = 0.2
-_STATES = {exits.DONE: "done", exits.CANCELLED: "cancelled"}
 
 
 @dataclass
@@ -84,7 +81,8 @@ def run_detached(session: Session, request: TrainRequest, *, json: bool) -> None
             raise TranslationsError(f"The run has not begun: {_last_words(run.output)}")
         time.sleep(_POLL_SECONDS)
     if json:
-        print_json(ended_as_json(session, run.id, "running", Server(server_url()).run_url(run.id)))
+        page = Server(server_url()).run_url(run.id)
+        print_json(ended_as_json(session.partition, run.id, "running", page))
     _tell_detached(f"Run {run.id[:8]}", run)
     tell(f"To watch it: translations status {run.id[:8]} --watch", err=False)
     tell(f"To cancel it: translations cancel {run.id[:8]}", err=False)
@@ -97,7 +95,7 @@ def train_several(
 
     Raises TranslationsError, once all have ended, when some have failed; RunCancelled after Ctrl-C.
     """
-    note_new_store()
+    common.note_new_store()
     plans = plan_many(names, request.target, request.options)
     if plans.errors:
         raise TranslationsError("\n".join(plans.errors))
@@ -114,7 +112,7 @@ def train_several(
         tell("To list them: translations status", err=False)
     ended = [] if detach else _run_all(deque(plans.to_run), request, at_once)
     if json:
-        print_json([_as_json(run) for run in ended])
+        print_json([ended_as_json(run.partition, run.id, _state(run)) for run in ended])
     codes = [run.process.returncode for run in ended]
     if exits.CANCELLED in codes:
         raise RunCancelled("What is finished is kept. To go on: the same command")
@@ -168,7 +166,7 @@ def _tell_detached(what: str, run: _Run) -> None:
 
 
 def _tell_ended(run: _Run, counted: str) -> None:
-    state = _STATES.get(run.process.returncode, "failed")
+    state = _state(run)
     tell(f"{counted} {run.partition}: {state} after {duration(time.monotonic() - run.began)}", err=False)
     if state == "failed":
         typer.echo(f"{run.partition}: {_last_words(run.output)}", err=True)
@@ -182,7 +180,6 @@ def _last_words(output: Path) -> str:
     return f"{said}\nThe whole output: {output}"
 
 
-def _as_json(run: _Run) -> dict[str, Any]:
-    """Describe the end of a run for programs, as far as its process tells."""
-    state = _STATES.get(run.process.returncode, "failed")
-    return {"run": run.id, "partition": run.partition, "state": state, "page": None, "gates": None}
+def _state(run: _Run) -> str:
+    """The end of a run, as far as its process tells."""
+    return {exits.DONE: "done", exits.CANCELLED: "cancelled"}.get(run.process.returncode, "failed")

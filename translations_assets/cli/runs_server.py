@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 import typer
 
 from translations_assets.cli import exits
+from translations_assets.cli.console import Follower, console_of
 from translations_assets.cli.output import print_answer, print_json, tell
-from translations_assets.cli.runs_end import ended_as_json, kept_of, tell_done, tell_spent
-from translations_assets.common.errors import RunCancelled, TranslationsError
+from translations_assets.cli.runs_end import CANCEL_SECONDS, end_run, ended_as_json
+from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import user
+from translations_assets.instance.server import ENDED, Server, ServerUnreachable, assets_of
 from translations_assets.running.plan import Plan
 from translations_assets.running.session import Session
 from translations_assets.runs.run import STATES
 
-if TYPE_CHECKING:
-    from translations_assets.cli.console import Follower
-    from translations_assets.instance.server import Server
-
-CANCEL_SECONDS = 20.0  # running steps have ten to end
 _POLL_SECONDS = 1.0
 _AWAY_SECONDS = 60.0  # how long a server may be away, as when it is restarted
 
@@ -33,16 +29,13 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
 
     Raises RunCancelled, or TranslationsError for a failure and for a server that does not know the partition.
     """
-    from translations_assets.cli.console import Follower, console_of
-    from translations_assets.instance.server import assets_of
-
     server.load_partition(session.partition)
     assets = assets_of(session.stages, session.config)
     run = server.launch(session.partition, assets, session.options, user())
     tell(f"Run {run[:8]}: {server.run_url(run)}", err=False)
     if detach:
         if json:
-            print_json(ended_as_json(session, run, "running", server.run_url(run)))
+            print_json(ended_as_json(session.partition, run, "running", server.run_url(run)))
         tell(f"To cancel it: translations cancel {run} --server {server.url}", err=False)
         return
     console = console_of(session, plan)
@@ -53,22 +46,20 @@ def run_on_server(server: Server, session: Session, plan: Plan, *, detach: bool,
     except KeyboardInterrupt:
         _detach(server, run)
         raise typer.Exit(exits.CANCELLED) from None
-    if json:
-        print_json(ended_as_json(session, run, STATES[status], server.run_url(run)))
-    tell_spent(session, run)
-    if status == "CANCELED":
-        raise RunCancelled(f"{kept_of(session.store, run)}\nThe run: {server.run_url(run)}")
-    if status != "SUCCESS":
-        raise TranslationsError(
-            follower.explain() or f"The run failed. To see its steps: {server.run_url(run)}"
-        )
-    tell_done(session)
+    failed = f"The run failed. To see its steps: {server.run_url(run)}"
+    end_run(
+        session,
+        run,
+        status,
+        server.run_url(run),
+        then=f"The run: {server.run_url(run)}",
+        why=lambda: follower.explain() or failed,
+        json=json,
+    )
 
 
 def _follow(server: Server, run: str, follower: Follower) -> str:
     """Forward a run's events until it ends, and return its status."""
-    from translations_assets.instance.server import ENDED, ServerUnreachable
-
     cursor, away = None, 0.0
     while True:
         try:
@@ -98,9 +89,9 @@ def _detach(server: Server, run: str) -> None:
     typer.echo(f"To cancel it: translations cancel {run} --server {server.url}")
 
 
-def cancel_on_server(run: str, server: Server, json: bool) -> None:
-    from translations_assets.instance.server import ENDED
-
+def cancel_on_server(run: str, url: str, json: bool) -> None:
+    """Cancel a run of a server."""
+    server = Server(url)
     server.terminate(run)
     deadline = time.monotonic() + CANCEL_SECONDS
     while (status := server.run_state(run).status) not in ENDED:

@@ -10,20 +10,22 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from translations_assets.cli import common
-from translations_assets.cli.common import Json, Set, known_runs, plan_of
-from translations_assets.cli.output import counts, print_json, print_line, shown
-from translations_assets.cli.run_steps import Row, row_of
+from translations_assets.cli.common import Json, Set
+from translations_assets.cli.output import counts, number_of, print_json, print_line, shown
 from translations_assets.cli.runs_end import next_steps
 from translations_assets.cli.watch import URGENT, Block, Look, show_page, watch
 from translations_assets.project import this_project
 from translations_assets.records.cost import HOUR, Cost, amount, duration
+from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunOptions
 from translations_assets.running.budget import spent_of
 from translations_assets.running.plan import Plan
+from translations_assets.running.prices import Prices, spent_on
 from translations_assets.runs.run import Run
-from translations_assets.runs.steps import step_of_plan, steps_of_run
+from translations_assets.runs.steps import StepProgress, step_of_plan, steps_of_run
 
 NEWEST = 15
+Row: TypeAlias = dict[str, Any]  # of a step, as it is shown and printed as JSON
 Costs: TypeAlias = "dict[str, float]"  # as `plan --json` says them
 
 
@@ -66,8 +68,7 @@ def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | Non
     """Collect what to show now."""
     if name is None:
         return Look((), [*_lines_of_pairs(), *_lines_of_newest(every)])
-    if known_runs().is_run(name):
-        run = known_runs().find(name)
+    if run := common.run_named(name):
         rows, currency = _rows_of_run(run)
         return Look(_blocks(rows, steps, every), [*_lines_of_run(run, rows, currency)], run.is_over)
     rows, plan = _rows_now(name, overrides)
@@ -77,11 +78,10 @@ def _look(name: str | None, steps: bool, every: bool, overrides: list[str] | Non
 def _values(name: str | None, every: bool, overrides: list[str] | None) -> dict[str, Any]:
     """The same for programs."""
     if name is None:
-        runs = [(run, *run.record.progress) for run in known_runs().newest(None if every else NEWEST)]
+        runs = [(run, *run.record.progress) for run in common.known_runs().newest(None if every else NEWEST)]
         listed = [{**_as_json(run), "steps_done": done, "steps": total} for run, done, total in runs]
         return {"pairs": [*_pairs_as_json()], "runs": listed}
-    if known_runs().is_run(name):
-        run = known_runs().find(name)
+    if run := common.run_named(name):
         rows, currency = _rows_of_run(run)
         steps, expected, taken = _forecast(run, rows)
         forecast = {"steps": steps, "expected": expected, "taken": taken, "currency": currency or None}
@@ -113,7 +113,7 @@ def _pairs_as_json() -> Iterator[dict[str, Any]]:
 
 
 def _lines_of_newest(every: bool) -> Iterator[str]:
-    runs = known_runs().newest(None if every else NEWEST + 1)
+    runs = common.known_runs().newest(None if every else NEWEST + 1)
     shown_runs = runs if every else runs[:NEWEST]
     if not runs:
         yield "No run yet. To start one: translations train PARTITION"
@@ -163,7 +163,7 @@ def _lines_of_run(run: Run, rows: list[Row], currency: str) -> Iterator[str]:
     yield f"run {run.id} of {run.partition}: {state}, {_count(rows)}"
     made, expected, taken = _forecast(run, rows)
     if made:
-        those = f"{made} step{'s' * (made != 1)} that it made"
+        those = f"{number_of(made, 'step')} that it made"
         told = ", ".join(_parts(expected, currency))
         yield f"Forecast for the {those}: {told}; they took {', '.join(_parts(taken, currency, expected))}"
     if run.record.options.budget:
@@ -176,7 +176,7 @@ def _rows_of_run(run: Run) -> tuple[list[Row], str]:
     """The steps of a run, and the currency of what they cost; empty when there are no prices."""
     project = this_project()
     prices = project.prices(lambda stage: "")  # what was made says on which machine
-    rows = [row_of(step, prices) for step in steps_of_run(project.store, run)]
+    rows = [_row_of(step, prices) for step in steps_of_run(project.store, run)]
     return rows, prices.currency if prices else ""
 
 
@@ -223,9 +223,9 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
     session = project.new_session(
         common.READING, read, options, ()
     )  # what was looked up before may have changed
-    plan = plan_of(session, "all")
+    plan = common.plan_of(session, "all")
     prices = project.prices(session.machine)
-    return [row_of(step_of_plan(session.store, planned), prices) for planned in plan.steps], plan
+    return [_row_of(step_of_plan(session.store, planned), prices) for planned in plan.steps], plan
 
 
 def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:
@@ -282,3 +282,28 @@ def _notes(row: Row) -> Iterator[str]:
 
 def _count(rows: list[Row], width: int = 0) -> str:
     return counts([row["state"] for row in rows], width) or "no steps"
+
+
+def _row_of(step: StepProgress, prices: Prices | None = None) -> Row:
+    """Make the row of a step; `prices` tell its cost. What nobody has measured yet is None."""
+    manifest, since = step.manifest, step.since
+    usage = manifest.usage if manifest else Usage()
+    spent = spent_on(step.needs, manifest, prices) if manifest else Cost()
+    return {
+        "label": step.label,
+        "stage": step.stage,
+        "state": step.state,
+        "attempts": step.attempts,
+        "worker": step.worker,
+        "host": manifest.host if manifest else None,
+        "started": manifest.started if manifest else since,
+        "seconds": usage.seconds if manifest else None if since is None else time.time() - since,
+        "cpu_seconds": usage.cpu_seconds if manifest else None,
+        "memory_mb": usage.peak_memory / 1e6 if manifest else None,
+        "gpus": usage.gpus,
+        "gpu_utilisation": usage.gpu_utilisation,
+        "gpu_memory_mb": usage.gpu_memory / 1e6,
+        "cost": spent.values,
+        "why": step.why or None,
+        "goes_on_from": step.saved or None,
+    }

@@ -8,34 +8,28 @@ from uuid import uuid4
 
 import typer
 
-from translations_assets.cli import completion, exits
-from translations_assets.cli.common import (
-    Json,
-    Target,
-    Yes,
-    asks,
-    check_asks_nothing,
-    forecast_of,
-    known_runs,
-    plannable,
-    reads,
-    settled_plan,
-    steps_of,
+from translations_assets.cli import common, completion, exits
+from translations_assets.cli.common import Json, Target, Yes
+from translations_assets.cli.output import (
+    be_quiet,
+    is_quiet,
+    number_of,
+    print_answer,
+    print_json,
+    print_note,
+    tell,
 )
-from translations_assets.cli.output import be_quiet, is_quiet, print_answer, print_json, print_note, tell
 from translations_assets.cli.plan import print_forecast, print_remark, print_stages, print_target, remarks
 from translations_assets.cli.runs_end import (
+    CANCEL_SECONDS,
     STORING_SECONDS,
+    end_run,
     ended_as_json,
     gates_missed,
-    kept_of,
     next_steps,
-    tell_done,
-    tell_spent,
 )
 from translations_assets.cli.runs_many import named, run_detached, train_several
-from translations_assets.cli.runs_server import CANCEL_SECONDS, cancel_on_server, run_on_server
-from translations_assets.common.errors import RunCancelled, TranslationsError
+from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import server_url, start_ui, user
 from translations_assets.config.partitions import SUFFIXES
 from translations_assets.instance.home import open_instance
@@ -45,14 +39,14 @@ from translations_assets.records.run import RunOptions
 from translations_assets.running.events import Listener
 from translations_assets.running.plan import Plan
 from translations_assets.running.session import Session
-from translations_assets.runs.run import STATES, Run
+from translations_assets.runs.run import Run
 from translations_assets.runs.steps import interrupted
 
 if TYPE_CHECKING:
     from dagster import DagsterRun
 
 
-@asks
+@common.asks
 def train(
     partitions: Annotated[
         list[str],
@@ -90,7 +84,7 @@ def train(
     Each of several training configs gets a run of its own, whose output goes to a file. If one fails, the
     others continue.
     """
-    check_asks_nothing(json, yes)
+    common.check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
     names, request = named(partitions), TrainRequest(target, options, server)
     if len(names) > 1:
@@ -111,9 +105,9 @@ def _train_one(
         server = Server(url)
         server.check()  # before a person is asked anything
     read = project.configs.read(partition, options.overrides)
-    session = plannable(read, target, options, run)
-    plan = settled_plan(session, target)
-    forecast = forecast_of(session, plan)
+    session = common.plannable(read, target, options, run)
+    plan = common.settled_plan(session, target)
+    forecast = common.forecast_of(session, plan)
     if not (yes and is_quiet()):
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))
@@ -122,19 +116,21 @@ def _train_one(
         print_note("the forecast is above the budget: the run will end before everything is made")
     if session.budget and (unknown := forecast.unknown):
         print_note(
-            f"{unknown} step{'s' * (unknown != 1)} without a past duration: the budget cannot "
+            f"{number_of(unknown, 'step')} without a past duration: the budget cannot "
             "predict its cost. Such a step starts while any budget is left, with a message once it "
             "exceeds it; --hard-budget stops it then"
         )
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
         if json:
-            print_json(ended_as_json(session, "", "nothing to run", ""))
+            print_json(ended_as_json(session.partition, "", "nothing to run"))
         return
     if not yes and not typer.confirm(_question(partition, session.partition), default=True):
         raise typer.Exit(exits.FAILED)
     project.configs.adopt(read)
     if server:
+        from translations_assets.cli.runs_server import run_on_server
+
         run_on_server(server, session, plan, detach=detach, json=json)
     elif detach:
         run_detached(session, request, json=json)
@@ -142,7 +138,7 @@ def _train_one(
         _run_here(session, plan, json=json)
 
 
-@reads
+@common.reads
 def rerun(
     name: Annotated[
         str,
@@ -154,13 +150,11 @@ def rerun(
     json: Json = False,
 ) -> None:
     """Repeat what failed in a run: same partition, stages and options; finished steps are kept."""
-    from translations_assets.cli.console import steps
-
-    check_asks_nothing(json, yes)
+    common.check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
     project = this_project()
     project.check_cluster()
-    run = known_runs().find(name)
+    run = common.known_runs().find(name)
     _check_repeatable(run)
     read = project.configs.read(run.partition, run.record.options.overrides)
     graph = read.graph
@@ -170,9 +164,10 @@ def rerun(
         print_note(f"the training config {run.partition} has changed since run {run.short}")
     labels = {step.label for step in graph.steps if step.stage in own}
     made = len(labels & run.record.uses.keys())
-    plan = session.plan(graph.step_closure(steps_of(graph, session.stages)))
+    plan = session.plan(graph.step_closure(common.steps_of(graph, session.stages)))
     if not (yes and is_quiet()):
-        typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {made} of {steps(len(labels))} made.")
+        told = f"{made} of {number_of(len(labels), 'step')} made"
+        typer.echo(f"Run {run.short} of {run.partition} ({run.state}): {told}.")
         for remark in remarks(session, plan).values():
             print_remark(remark)
     if not yes and not typer.confirm("Start?", default=True):
@@ -180,7 +175,7 @@ def rerun(
     _run_here(session, plan, parent=run.id, json=json)
 
 
-@reads
+@common.reads
 def cancel(
     name: Annotated[
         str,
@@ -197,13 +192,13 @@ def cancel(
 ) -> None:
     """Cancel a run: its running steps end within ten seconds, finished ones are kept."""
     if server is not None:
-        from translations_assets.instance.server import Server
+        from translations_assets.cli.runs_server import cancel_on_server
 
-        cancel_on_server(name, Server(server), json)
+        cancel_on_server(name, server, json)
         return
     run = _running(name)
-    status = known_runs().end(run.id, CANCEL_SECONDS)
-    ended = known_runs().get(run.id)
+    status = common.known_runs().end(run.id, CANCEL_SECONDS)
+    ended = common.known_runs().get(run.id)
     if not ended.is_over:
         raise TranslationsError(
             f"{run.short} did not end within {CANCEL_SECONDS:.0f} s (it is {status}), although asked to. "
@@ -269,18 +264,17 @@ def _run_here(session: Session, plan: Plan, parent: str | None = None, json: boo
     tell(f"Run {short}: {page} (to start the UI: {start_ui()})", err=False)
     with console.display():
         status = launch(session, console, parent).status.value
-    gates = gates_missed(session.run)
-    if json:
-        print_json(ended_as_json(session, session.run, STATES[status], page, gates))
-    for state, names in {} if json else gates.items():
-        typer.echo(f"Gates {state}: {', '.join(names)}. Why: {session.command('checks')}")
-    tell_spent(session)
-    if status == "CANCELED":
-        raise RunCancelled(f"{kept_of(session.store, session.run)}\nTo go on: translations rerun {short}")
-    if status != "SUCCESS":
-        told = [f"The run failed. To see its steps: translations status {short}"]
-        raise TranslationsError("\n".join([*told, *next_steps(known_runs().get(session.run))]))
-    tell_done(session)
+    failed = f"The run failed. To see its steps: translations status {short}"
+    end_run(
+        session,
+        session.run,
+        status,
+        page,
+        gates=gates_missed(session.run),
+        then=f"To go on: translations rerun {short}",
+        why=lambda: "\n".join([failed, *next_steps(common.known_runs().get(session.run))]),
+        json=json,
+    )
 
 
 def _question(partition: str, key: str) -> str:
@@ -320,12 +314,11 @@ def _check_repeatable(run: Run) -> None:
 
 
 def _running(name: str) -> Run:
-    if known_runs().is_run(name):
-        run = known_runs().find(name)
+    if run := common.run_named(name):
         if run.is_over or not run.dagster:
             raise TranslationsError(f"{run.short} does not run: {run.state}.")
         return run
-    running = known_runs().running_of(this_project().configs.read(name).partition)
+    running = common.known_runs().running_of(this_project().configs.read(name).partition)
     if not running:
         raise TranslationsError(f"No run of {name} is running. To list the runs: translations status")
     if len(running) > 1:

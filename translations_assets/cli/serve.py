@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from translations_assets.cli import common, completion
-from translations_assets.cli.common import known_runs
 from translations_assets.cli.models import teachers_of
 from translations_assets.cli.output import print_note
 from translations_assets.common.errors import TranslationsError
@@ -74,7 +73,7 @@ def serve(
         models = [_exported(one, folder / str(number)) for number, one in enumerate([name, *(beside or ())])]
         _check_languages(models)
         page = Playground(models)
-        if not Path(name).is_dir() and not known_runs().is_run(name):
+        if not Path(name).is_dir() and not common.known_runs().is_run(name):
             session = common.reading_session(name)
             page = Playground(models, _teacher(session, folder / "teacher"), _examples(session))
         serve_page(page, engine or ENGINE, port)
@@ -84,7 +83,7 @@ def _exported(name: str, folder: Path) -> ExportedModel:
     """The exported model of a folder, a run or a training config; the files of the latter are placed."""
     if Path(name).is_dir():
         return read_exported(Path(name), Path(name).resolve().name)
-    shown, outputs = _of_run(name) if known_runs().is_run(name) else _of_partition(name)
+    shown, outputs = _of_run(name) if common.known_runs().is_run(name) else _of_partition(name)
     _place(this_project().store, outputs, folder, [file for file in outputs if not file.endswith(_PACKED)])
     return read_exported(folder, shown)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from translations_assets.cli.common import known_runs
+from translations_assets.cli import common
 from translations_assets.cli.output import counts, print_line
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import server_url
@@ -95,11 +95,10 @@ def show_page(name: str | None) -> None:
 
 
 def _run_of(name: str) -> str:
-    if known_runs().is_run(name):
-        run = known_runs().find(name)
-    else:
+    run = common.run_named(name)
+    if run is None:
         partition = this_project().configs.read(name).partition
-        runs = [run for run in known_runs().newest(1000) if run.partition == partition]
+        runs = [run for run in common.known_runs().newest(1000) if run.partition == partition]
         if not runs:
             raise TranslationsError(f"There is no run of {name}. To list the runs: translations status")
         run = runs[0]
