@@ -61,7 +61,7 @@ def test_a_report_is_made_anew_when_what_it_shows_has_changed(
     assert second
     assert second["version"] != first["version"]
     monkeypatch.setenv("TRANSLATIONS_STORE", str(place.store.root))
-    monkeypatch.setattr(reports, "this_project", lambda: Project())
+    monkeypatch.setattr("translations_assets.ui.pages.this_project", lambda: Project())
     with TestClient(Starlette(routes=reports.ROUTES)) as client:
         pages = [client.get(made["report"]) for made in (first, second)]
         assert ["devtest: &amp;dev [" in page.text for page in pages] == [False, True]
