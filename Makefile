@@ -44,7 +44,7 @@ test: install-dev ## run all tests but the slow ones, or those that TESTS='...' 
 test-all: install-dev ## run all tests, as CI does, or those that TESTS='...' names
 	@$(PYTEST) $(TESTS)
 
-check-wheel: $(UV) ## install the wheel alone with pip, and train the demo's first stages with it: PYTHON=3.12
+check-wheel: $(UV) ## install the wheel alone with pip, and train the demo with it: PYTHON=3.12
 	@tests/check_wheel.sh $(UV) $(PYTHON)
 
 mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices

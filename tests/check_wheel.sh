@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the wheel alone, by pip's own resolver, and trains the demo's first stages in a new project with it:
+# Installs the wheel alone, by pip's own resolver, and trains the demo in a new project with it, through every stage:
 #
 #     tests/check_wheel.sh UV PYTHON
 #
@@ -25,4 +25,6 @@ python -m translations_assets.instance.home
 dagster definitions validate
 translations plan en-eo.demo
 dagster asset materialize -m translations_assets.definitions --select dataset_devtest --partition en-eo.demo
-translations train en-eo.demo --target train_vocab --yes
+translations train en-eo.demo --yes
+translations results en-eo.demo
+echo "The dog sees the cat." | translations translate en-eo.demo
