@@ -60,6 +60,17 @@ def test_the_code_is_that_of_the_wheel_and_has_the_keys_of_the_checkout(empty: I
     assert libraries == keys.libraries(SCRIPT)
 
 
+def test_commands_run_scripts_by_themselves(empty: Installed) -> None:
+    """`translate` and the playground do; no such script lies in the folder."""
+    code = (
+        "import subprocess; "
+        "from translations_assets.common.scripts import script_command, script_environment; "
+        "script = [*script_command('pipeline.translate.stream'), '--help']; "
+        "subprocess.run(script, env=script_environment(), check=True)"
+    )
+    assert "--models" in empty.run("python", "-c", code)
+
+
 def pins(lock: str) -> set[str]:
     """What a lock pins, as requirements."""
     lines = (ROOT / "requirements" / lock).read_text(encoding="utf-8").splitlines()

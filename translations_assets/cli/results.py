@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.models import makers_of
 from translations_assets.cli.output import print_json
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.scripts import script_command, script_environment
 from translations_assets.config.model_names import QUANTIZED
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob
@@ -243,6 +243,6 @@ def translate(
             folders[-1].mkdir()
             for name in set(files) & set(result.outputs):  # a student may have no shortlist
                 session.store.place_blob(result.outputs[name], folders[-1] / name)
-        script = [sys.executable, "-m", "pipeline.translate.stream", "--models", *map(str, folders)]
-        code = subprocess.run(script, check=False).returncode
+        script = [*script_command("pipeline.translate.stream"), "--models", *map(str, folders)]
+        code = subprocess.run(script, check=False, env=script_environment()).returncode
     raise typer.Exit(128 - code if code < 0 else exits.FAILED if code else exits.DONE)

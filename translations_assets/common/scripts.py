@@ -14,10 +14,24 @@ from translations_assets.common.settings import repository_root
 
 def run_script(name: str, options: Sequence[str]) -> None:
     """Run a script to its end; TranslationsError with what it says is wrong."""
-    words = [sys.executable, "-m", name, *options]
-    path = os.pathsep.join(filter(None, (str(repository_root()), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": path}
-    ended = subprocess.run(words, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+    ended = subprocess.run(
+        [*script_command(name), *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=script_environment(),
+    )
     if ended.returncode:
         *_, said = re.split(r"^error[^:]*: ", ended.stderr, flags=re.MULTILINE)
         raise TranslationsError(said.strip())
+
+
+def script_command(name: str) -> list[str]:
+    """The words that run a script by its module's name, with `script_environment`."""
+    return [sys.executable, "-m", name]
+
+
+def script_environment() -> dict[str, str]:
+    """Environment variables of this process, with the folder of `pipeline` on Python's path."""
+    path = filter(None, (str(repository_root()), os.environ.get("PYTHONPATH")))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}

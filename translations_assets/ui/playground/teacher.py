@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from translations_assets.common.settings import repository_root
+from translations_assets.common.scripts import script_command, script_environment
 
 MOST_CHARACTERS = 2_000  # of a text
 MOST_WAITING = 4  # requests, with the one that is answered
@@ -102,15 +100,14 @@ class Teacher:
 
     async def _start(self, log: IO[bytes]) -> Process:
         """The script that runs Marian; it ends when its input does, also because this process has died."""
-        script = [sys.executable, "-m", "pipeline.translate.stream", "--each"]
         return await asyncio.create_subprocess_exec(
-            *(*script, "--models", *map(str, self._folders)),
+            *script_command("pipeline.translate.stream"),
+            *("--each", "--models", *map(str, self._folders)),
             stdin=PIPE,
             stdout=PIPE,
             stderr=log,
             limit=_LONGEST_ANSWER,
-            cwd=repository_root(),
-            env={**os.environ, "TMPDIR": str(self._work)},
+            env={**script_environment(), "TMPDIR": str(self._work)},
             start_new_session=True,  # Ctrl-C is for the server
         )
 
