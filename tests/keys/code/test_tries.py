@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.keys.code.package import GUARD, SCRIPT, Package
-from tests.keys.code.tries import ALL, Files
+from tests.keys.code.tries import ALL
+from tests.keys.code.tries.files import Files
 from translations_assets.common.errors import CodeError
 from translations_assets.keys.code.bundle import pack
 from translations_assets.keys.code.fingerprint import CodeBase
