@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from translations_assets.common import settings
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.extras import require_cluster
+from translations_assets.common.revision import revision
 from translations_assets.config.errors import ConfigError
 from translations_assets.configs.training_configs import ReadConfig, TrainingConfigs, graph_of
 from translations_assets.graph.graph import Graph
@@ -23,18 +24,19 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
+from translations_assets.running.budget import Budget
+from translations_assets.running.prices import Prices, class_of
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session, repeated_stages
+from translations_assets.store.open import open_store
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
     from translations_assets.config.deployment import Deployment, Kubernetes
     from translations_assets.config.schema import TrainingConfig
-    from translations_assets.running.budget import Budget
     from translations_assets.running.engine import Engine
     from translations_assets.running.plan import Plan
-    from translations_assets.running.prices import Prices
     from translations_assets.why.explain import Explainer
     from translations_assets.why.plan_forecast import PlanForecast
 
@@ -66,8 +68,6 @@ class Project:
     @cached_property
     def store(self) -> Store:
         """The store that the settings name, or the deployment file; over another one, if they name one."""
-        from translations_assets.store.open import open_store
-
         deployment = self.deployment
         own = settings.store_url(self._deployed_store)
         return open_store(own, settings.store_base_url(deployment.store_base if deployment else None))
@@ -125,8 +125,6 @@ class Project:
         """
         if self.deployment is None or self.deployment.costs is None:
             return None
-        from translations_assets.running.prices import Prices
-
         return Prices(self.deployment.costs, self.cluster, asked)
 
     def forecast(self, session: Session, plan: Plan) -> PlanForecast:
@@ -142,7 +140,6 @@ class Project:
     def _gpus_of(self, step: Step) -> int:
         """The GPUs of the machine that a step runs on."""
         from translations_assets.runners.machine import gpus_of
-        from translations_assets.running.prices import class_of
 
         if cluster := self.cluster:
             return cluster.worker_classes[class_of(step, cluster)].gpus
@@ -158,7 +155,6 @@ class Project:
     @cached_property
     def engine(self) -> Engine:
         """The engine over the store and the runner."""
-        from translations_assets.common.revision import revision
         from translations_assets.running.engine import Engine
 
         return Engine(self.store, self.runner, revision(self.root), self._reasons)
@@ -275,8 +271,6 @@ class Project:
                 f"--budget needs a price for every worker class that the run uses: give costs.worker-classes."
                 f"{free[0]} in the deployment file, 0 for machines that cost nothing."
             )
-        from translations_assets.running.budget import Budget
-
         return Budget(limit, prices, session.options.hard_budget)
 
     def _as_written(self, read: ReadConfig) -> Graph:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import typer
+
 from translations_assets.cli import common
 from translations_assets.cli.output import counts, print_line
 from translations_assets.common.errors import TranslationsError
@@ -83,8 +85,6 @@ def watch(look: Callable[[], Look]) -> None:
 
 def show_page(name: str | None) -> None:
     """Print the address of the page of a run, of a partition's newest run, or of all runs, and open it."""
-    import typer
-
     from translations_assets.instance.server import Server
 
     server = Server(server_url())

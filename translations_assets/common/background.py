@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -155,6 +156,4 @@ def in_words(error: Exception, *, place: bool = True) -> str:
     """An error for people; an unexpected one has its traceback, unless `place` is false."""
     if isinstance(error, (TranslationsError, OSError)):
         return str(error)
-    import traceback  # only now: a worker's start is part of every step
-
     return f"a bug: {error!r}" + (f"\n{''.join(traceback.format_exception(error))}" if place else "")

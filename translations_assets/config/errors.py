@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 
 MOST_COMPARED = 500  # names, each of which takes a tenth of a millisecond
@@ -39,8 +40,6 @@ class ConfigError(ValueError):
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
     """The name that is nearest to the word, among as many as can be compared; None when none is near."""
-    from difflib import get_close_matches  # not needed, nor its import paid for, when all is well
-
     if len(word) > LONGEST_COMPARED:
         return None
     names = (name for name in allowed if len(name) <= LONGEST_COMPARED)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.common.errors import GraphError
 from translations_assets.graph.step import GivenFile, LocalFile, Output, RepoFile, Step
+from translations_assets.keys.accepted_files import read_accepted
+from translations_assets.keys.code.accepted import Accepted, Change
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.keys.programs import program_version
 from translations_assets.keys.remembered import Remembered
@@ -25,7 +27,6 @@ from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Blob, KeyParts
 
 if TYPE_CHECKING:
-    from translations_assets.keys.code.accepted import Change
     from translations_assets.keys.code.fingerprint import CodeBase, Fingerprint
 
 # What a script runs as a program of a library, instead of importing it: the function that names it, in
@@ -70,8 +71,6 @@ class KeyMaker:
     @cached_property
     def _code(self) -> CodeBase:
         # imported only where the code is taken apart: what is remembered takes a hundredth of the time
-        from translations_assets.keys.accepted_files import read_accepted
-        from translations_assets.keys.code.accepted import Accepted
         from translations_assets.keys.code.fingerprint import CodeBase
 
         written = read_accepted(self.root).changes

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -85,8 +86,6 @@ def make_attempt(
         message = f"The worker failed in {work}: {error}. Check space and permissions there."
         return Outcome("temporary", message=message)
     except Exception:
-        import traceback  # only now: a worker's start is part of every step
-
         return Outcome("failed", message="the worker has a bug", log_tail=traceback.format_exc())
 
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from translations_assets.common.errors import StoreError
+from translations_assets.common.settings import download_cache
 from translations_assets.store.local import LocalStore
+from translations_assets.store.node_cache import NodeCache
+from translations_assets.store.overlay import OverlayStore
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -31,8 +34,6 @@ def open_store(url: str, base: str = "") -> Store:
     own = _open(url)
     if not base:
         return own
-    from translations_assets.store.overlay import OverlayStore
-
     below = _open(base, read_only=True)
     if f"{own.url}/".startswith(f"{below.url}/") or below.url.startswith(f"{own.url}/"):
         raise StoreError(
@@ -90,9 +91,7 @@ def reader_of(store: Store) -> str:
 
 def _open_bucket(objects: Objects, read_only: bool) -> Store:
     """The store in a bucket, with this machine's cache of downloads where the settings name one."""
-    from translations_assets.common.settings import download_cache
     from translations_assets.store.bucket.store import BucketStore
-    from translations_assets.store.node_cache import NodeCache
 
     try:
         setting = download_cache()

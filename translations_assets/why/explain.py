@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from translations_assets.common.errors import CodeError, StoreError
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.step import GivenFile, LocalFile, Output, Step
@@ -202,8 +204,6 @@ class Explainer:
     def _file_changes(self, file: GivenFile, blob: Blob) -> list[str]:
         if isinstance(file, LocalFile) or not file.path.endswith((".yml", ".yaml", ".json")):
             return []
-        import yaml
-
         try:
             old, new = self._history.store.read_blob(blob), self._keys.repo_bytes(file)
             found = changes(*(yaml.safe_load(text) for text in (old, new)))

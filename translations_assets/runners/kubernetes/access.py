@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -63,8 +64,6 @@ def access_to(kubernetes: Kubernetes, kubeconfig: Path | None) -> Access:
 
     Raises ConfigException, OSError or ValueError when there is no usable kubeconfig.
     """
-    import os
-
     from kubernetes import config
     from kubernetes.client import Configuration
 
