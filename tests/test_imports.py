@@ -23,10 +23,21 @@ FOR_OTHERS = {
     ("translations_assets.ui.__main__", "translations_assets.ui.web_server"): "a process",
 }
 COMMANDS = ROOT / "translations_assets/cli/commands.toml"  # whose modules `cli/commands.py` imports
-# What a short command, or the start of a worker, does without → milliseconds that importing it takes. In
-# functions only modules that bring one of these are imported; all others are imported at the top.
-LATE = {
+# What `--help` of any command does without → milliseconds that importing it takes
+NO_HELP_NEEDS = {
     "dagster": 500,
+    "pydantic": 70,
+    "rich.console": 17,
+    "rich.live": 16,
+    "rich.progress_bar": 13,
+    "rich.table": 11,
+    "rich.text": 8,
+    "importlib.metadata": 9,
+}
+# And what a short command, or the start of a worker, does without. In functions only modules that bring one
+# of these are imported; all others are imported at the top.
+LATE = {
+    **NO_HELP_NEEDS,
     "dagster_gcp": 700,
     "dagster_k8s": 750,
     "kubernetes": 240,
@@ -36,19 +47,12 @@ LATE = {
     "sqlalchemy": 110,
     "wandb": 320,
     "tensorboard": 280,
-    "pydantic": 70,
     "numpy": 60,
     "requests": 55,
     "sacrebleu": 30,
     "urllib3": 20,
-    "rich.console": 17,
-    "rich.live": 16,
-    "rich.progress_bar": 13,
-    "rich.table": 11,
-    "rich.text": 8,
     "psutil": 10,
     "yaml": 9,
-    "importlib.metadata": 9,
     "packaging.markers": 9,
     "logging": 4,
     "concurrent.futures": 4,

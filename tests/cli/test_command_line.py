@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from tests.cli.conftest import Command, make
 from tests.end_to_end.tiny import BIN, PARTITION, Place
-from tests.test_imports import LATE
+from tests.test_imports import NO_HELP_NEEDS
 from translations_assets.cli import exits
 from translations_assets.cli.commands import PANELS, PROGRAM, Entry
 from translations_assets.cli.main import app
@@ -135,7 +135,7 @@ def load(entry):
     [*map(load, entry.inner)] if entry.commands else entry.load()
 for entries in PANELS.values():
     [*map(load, entries)]
-print([name for name in {[*LATE]} if name in sys.modules])
+print([name for name in {[*NO_HELP_NEEDS]} if name in sys.modules])
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert said.stdout == "[]\n"
