@@ -11,7 +11,7 @@ UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 # What packages are built with, where they are published as source alone, is locked as well
 INSTALL := $(UV) pip install -q --python $(BIN)/python --build-constraints requirements/build.lock --require-build-hashes
 export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
-PYTEST_WORKERS ?= 4
+PYTEST_WORKERS ?= 6
 # Files in the order that tests/conftest.py gives them. Compiled once: half of a collection is else pytest's rewriting.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc mono_import decoding extract_best batches scale throughput forecasts
