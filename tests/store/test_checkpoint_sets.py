@@ -90,3 +90,14 @@ def test_what_both_sets_have_is_fetched_once(
     assert fetched == ["2/part-0", "2/part-1", "2/part-2"]
     (tmp_path / "placed" / "1" / "part-0").write_text("other")
     assert (tmp_path / "placed" / "2" / "part-0").read_text() == "a"
+
+
+def test_a_set_that_a_killed_worker_left_takes_the_place_of_no_whole_one(
+    durable: DurableStore[Any], tmp_path: Path
+) -> None:
+    for name in ("1", "2", "3"):
+        add(durable, tmp_path, name, name)
+    left = next(stored for _, _, stored in durable.checkpoint_sets() if stored.name == "3")
+    durable.files.remove(left / SET_MANIFEST)
+    add(durable, tmp_path, "4", "4")
+    assert placed(durable, tmp_path) == {"2": "2", "4": "4"}
