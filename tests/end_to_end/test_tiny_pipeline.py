@@ -157,11 +157,14 @@ def test_the_gates_are_judged_from_the_cache(trained: Place) -> None:
 
 
 def test_ctranslate2_decodes_the_same_teacher(trained: Place, tmp_path: Path) -> None:
-    """The teacher is found, converted once, and translates both texts."""
+    """The teacher is found, converted once, and translates both texts, one of them as MBR chooses."""
     text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
     path = tmp_path / f"{PARTITION}-ctranslate2.yml"
     path.write_text(
-        text.replace("student-model: tiny", "teacher-decoder: ctranslate2\n  student-model: tiny")
+        text.replace(
+            "student-model: tiny",
+            "teacher-decoder: ctranslate2\n  selection: {mono: mbr}\n  student-model: tiny",
+        )
     )
     before = plan(trained, str(path))
     done = trained.run("translations", "train", str(path), "--target", "merge_translated", "--yes")
@@ -172,7 +175,8 @@ def test_ctranslate2_decodes_the_same_teacher(trained: Place, tmp_path: Path) ->
         label for label, status in plan(trained, str(path)).items() if before[label] != status == "cached"
     ]
     assert {label.partition("-en-eo")[0] for label in made} >= {
-        *("convert-teacher", "translate-corpus", "translate-mono-src", "extract-best", "merge-translated")
+        *("convert-teacher", "translate-corpus", "translate-mono-src", "extract-best", "merge-translated"),
+        "mbr-mono-src",
     }
 
 

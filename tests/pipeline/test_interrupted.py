@@ -133,6 +133,18 @@ extract_best.nearest = lambda found, text: note(text.removeprefix("other of ")) 
     return Case("pipeline.translate.extract_best", arguments, patch)
 
 
+def mbr(folder: Path) -> Case:
+    text, _ = texts(folder)
+    extract_best(folder)  # for its n-best lists
+    patch = """
+from pipeline.translate import mbr
+mbr.BLOCK_SENTENCES = 4
+choose = mbr.choose
+mbr.choose = lambda found: note(found[0]) or choose(found)
+"""
+    return Case("pipeline.translate.mbr", ["--nbest", folder / "nbest.zst", "--text", text], patch)
+
+
 def command(case: Case, folder: Path, name: str) -> list[str]:
     program = PROGRAM.format(folder=folder, patch=case.patch, module=case.module)
     return [sys.executable, "-c", program, *map(str, case.arguments), "--output", str(folder / name)]
@@ -175,7 +187,7 @@ def newest(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best])
+@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best, mbr])
 def test_the_next_attempt_goes_on_to_the_same_bytes(
     tmp_path: Path, make: Callable[[Path], Case], number: signal.Signals
 ) -> None:
@@ -208,14 +220,14 @@ def leave_sets(case: Case, folder: Path) -> dict[str, str]:
     return environ
 
 
-@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best])
+@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best, mbr])
 def test_the_sets_of_another_text_are_refused(tmp_path: Path, make: Callable[[Path], Case]) -> None:
     case = make(tmp_path)
     environ = leave_sets(case, tmp_path)
     before = sorted(path.name for path in (tmp_path / "kept").iterdir())
     for name in ("text.zst", "other.zst"):
         write_lines(tmp_path / name, LINES[:5])
-    if make is extract_best:
+    if make in (extract_best, mbr):
         write_lines(tmp_path / "nbest.zst", [f"{n} ||| a ||| F0= -1 ||| -1" for n in range(5)])
     again = subprocess.run(command(case, tmp_path, "second"), env=environ, check=False, capture_output=True)
     assert again.returncode == 1, again.stderr
@@ -242,7 +254,7 @@ def test_the_sets_of_other_options_are_refused(
     assert difference in again.stderr.decode()
 
 
-@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best])
+@pytest.mark.parametrize("make", [translate, nbest, score, ctranslate2, extract_best, mbr])
 def test_more_lines_than_the_text_has_are_no_result(tmp_path: Path, make: Callable[[Path], Case]) -> None:
     """1,536 lines came out for a text of 50 once; here is a set of this text that has too many."""
     case = make(tmp_path)

@@ -339,6 +339,23 @@ def test_mono_text_is_translated_without_references() -> None:
     assert steps[-1].outputs == ("mono.ru.zst", "stats.json")
 
 
+def test_the_nearest_to_all_other_translations_is_chosen_without_references() -> None:
+    chosen = FULL.replace(
+        "  teacher-ensemble: 2", "  selection: {corpus: mbr, mono: mbr}\n  teacher-ensemble: 2"
+    )
+    for name, label in (("corpus", "mbr-corpus-en-ru-2/3"), ("mono_src", "mbr-mono-src-en-ru-2/3")):
+        steps = {step.label: step for step in graph(chosen).stages[f"translate_{name}"]}
+        family = name.replace("_", "-")
+        assert steps[label].script == "pipeline.translate.mbr"
+        assert files(steps[label], "text") == [f"split-{family}-en-ru:part.2.zst"]
+        assert files(steps[label], "nbest") == [f"translate-{family}-en-ru-2/3:nbest.zst"]
+        collected = steps[f"collect-{family}-en-ru"]
+        assert files(collected, "parts")[1] == f"{label}:best.zst"
+        assert "references" not in steps[f"split-{family}-en-ru"].inputs
+    steps = {step.label: step for step in graph(chosen).steps}
+    assert "extract-best-en-ru-1/3" not in steps
+
+
 def test_ctranslate2_decodes_one_converted_teacher_in_all_parts() -> None:
     alone = FULL.replace("teacher-ensemble: 2", "teacher-decoder: ctranslate2")
     stages = graph(alone).stages

@@ -187,6 +187,18 @@ class Fluency(Section):
     mono_trg: Threshold = default(0.9, "target text")
 
 
+class Selection(Section):
+    """Which of the teachers' n best translations of a line the student learns from."""
+
+    corpus: Literal["reference", "mbr"] = default(
+        "reference", "of parallel text: the nearest to the reference by chrF, or as `mbr` below"
+    )
+    mono: Literal["likeliest", "mbr"] = default(
+        "likeliest",
+        "of monolingual text: the likeliest, or the nearest to all others by chrF (minimum Bayes risk)",
+    )
+
+
 class Modifiers(Section):
     """Shares of the lines that OpusTrainer changes in the training of teachers and students.
 
@@ -237,6 +249,7 @@ class Experiment(Section):
         "two-stage", "mix back-translations in throughout, or finetune on the corpus alone"
     )
     teacher_decoder: Literal["marian", "ctranslate2"] = default("marian", "decoder of the teachers")
+    selection: Selection = default({}, "choice among the teachers' translations")
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
     )

@@ -64,25 +64,26 @@ def translate_in_chunks(
     *,
     converted: Model | None = None,
     references: Output | None = None,
+    mbr: bool = False,
 ) -> Output:
     """Split a text, translate the parts, collect them in order.
 
-    Marian decodes with `models`, or CTranslate2 with the one in its form. With references the lists of n best
-    are searched for the best translation by chrF. The file is called as what `name` begins with, and the
-    language.
+    Marian decodes with `models`, or CTranslate2 with the one in its form. With references, or with `mbr`, the
+    lists of n best are searched for the translation that is nearest to the reference, or to all others. The
+    file is called as what `name` begins with, and the language.
     """
     backwards, options = decoding == "backward", config.marian_args
     args = options.decoding_backward if backwards else options.decoding_teacher
     lang = config.experiment.src if backwards else config.experiment.trg
     parts, family = config.taskcluster.split_chunks, f"{name}-{config.pair}"
-    split = _split(family, parts, text, references)
+    split, is_chosen = _split(family, parts, text, references), mbr or references is not None
     translated = []
     for i in range(1, parts + 1):
-        output = "nbest.zst" if references else "translations.zst"
+        output = "nbest.zst" if is_chosen else "translations.zst"
         chunk = step(
             "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
             label=f"translate-{family}-{i}/{parts}",
-            args={"marian_args": marian_args(args), "nbest": references is not None},
+            args={"marian_args": marian_args(args), "nbest": is_chosen},
             inputs={
                 **({"model": converted, "cuda_lock": CUDA} if converted else {"models": models}),
                 "text": split[f"part.{i}.zst"],
@@ -95,12 +96,19 @@ def translate_in_chunks(
             attempts=RESUMED_ATTEMPTS,
         )
         translated.append(chunk[output])
-    if references:
+    if is_chosen:
         translated = [
             step(
-                "pipeline.translate.extract_best",
-                label=f"extract-best-{config.pair}-{i}/{parts}",
-                inputs={"nbest": nbest, "references": split[f"part.{i}.ref.zst"]},
+                f"pipeline.translate.{'mbr' if mbr else 'extract_best'}",
+                label=f"mbr-{family}-{i}/{parts}" if mbr else f"extract-best-{config.pair}-{i}/{parts}",
+                inputs={
+                    "nbest": nbest,
+                    **(
+                        {"text": split[f"part.{i}.zst"]}
+                        if mbr
+                        else {"references": split[f"part.{i}.ref.zst"]}
+                    ),
+                },
                 outputs=("best.zst", "stats.json"),
                 resumable=True,
                 attempts=RESUMED_ATTEMPTS,
@@ -148,12 +156,21 @@ def translate_corpus(
     train_teacher: list[Model],
     convert_teacher: Model | None,
 ) -> Corpus | None:
-    """The parallel source text with the teachers' best translation by chrF against the reference."""
+    """The parallel source text with the teachers' translation that is nearest to the reference by chrF, or to
+    their other translations (`experiment.selection`).
+    """
     if merge_corpus is None:
         return None
-    text, references = merge_corpus.src, merge_corpus.trg
+    text, mbr = merge_corpus.src, config.experiment.selection.corpus == "mbr"
     translated = translate_in_chunks(
-        config, "corpus", text, train_teacher, "teacher", converted=convert_teacher, references=references
+        config,
+        "corpus",
+        text,
+        train_teacher,
+        "teacher",
+        converted=convert_teacher,
+        references=None if mbr else merge_corpus.trg,
+        mbr=mbr,
     )
     return Corpus(text, translated)
 
@@ -165,12 +182,20 @@ def translate_mono_src(
     train_teacher: list[Model],
     convert_teacher: Model | None,
 ) -> Corpus | None:
-    """Mono source text with the teachers' translation."""
+    """Mono source text with the teachers' likeliest translation, or the one that is nearest to their others
+    (`experiment.selection`).
+    """
     if merge_mono_src is None:
         return None
     text = merge_mono_src.text
     translated = translate_in_chunks(
-        config, "mono-src", text, train_teacher, "teacher", converted=convert_teacher
+        config,
+        "mono-src",
+        text,
+        train_teacher,
+        "teacher",
+        converted=convert_teacher,
+        mbr=config.experiment.selection.mono == "mbr",
     )
     return Corpus(text, translated)
 

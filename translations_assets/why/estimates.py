@@ -59,6 +59,7 @@ SCRIPTS: Mapping[str, Rate] = {
     "pipeline.alignments.align": Rate(2, 15),
     "pipeline.alignments.shortlist": Rate(8, 50),
     "pipeline.translate.extract_best": Rate(0.4, 6),
+    "pipeline.translate.mbr": Rate(0.4, 1.7),  # as `python -m benchmarks.mbr` prints it
     "pipeline.quantize.quantize": Rate(2, 25),
     "pipeline.eval.evaluate": Rate(4, 200),
     "pipeline.eval.exported": Rate(4, 80),
