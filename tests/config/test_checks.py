@@ -227,6 +227,14 @@ def test_what_is_not_used_beside_something_else(lines: str, notes: list[str]) ->
     assert all(note.message.startswith("is not used: ") for note in found)
 
 
+def test_a_backwards_model_is_not_used_without_filter_and_back_translation() -> None:
+    text = f"{SMALL}continuation:\n  models: {{backwards: {{url: 'https://example.com/model', mode: use}}}}\n"
+    assert not [note for note in notes_on(text) if "backwards" in note.key]
+    (note,) = notes_on(text.replace("  trg: ru\n", "  trg: ru\n  filter: none\n"))
+    assert note.key == "continuation.models.backwards"
+    assert "experiment.filter is none" in note.message
+
+
 def test_models_are_not_used_beside_a_distilled_corpus() -> None:
     without = SMALL.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
     text = f"{without}continuation:\n{VOCAB}  corpora:\n    distillation:\n      {CORPUS}{TEACHER}"

@@ -180,6 +180,19 @@ def test_ctranslate2_decodes_the_same_teacher(trained: Place, tmp_path: Path) ->
     }
 
 
+def test_without_a_filter_the_student_would_learn_from_all_that_was_distilled(
+    trained: Place, tmp_path: Path
+) -> None:
+    text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
+    path = tmp_path / f"{PARTITION}-unfiltered.yml"
+    path.write_text(text.replace("student-model: tiny", "filter: none\n  student-model: tiny"))
+    done = trained.run("translations", "train", str(path), "--target", "alignments_student", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    statuses = plan(trained, str(path))
+    assert statuses["collect-alignments-student-en-eo"] == "cached"
+    assert not [label for label in statuses if label.startswith(("score-", "cefilter-"))]
+
+
 def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> None:
     """Last in this file: it changes the config, and puts it back."""
     path = trained.root / "configs" / f"{PARTITION}.yml"

@@ -102,6 +102,21 @@ def test_steps_that_take_hours_go_on_after_what_is_finished(any_graph: Graph) ->
     assert resumed == dict.fromkeys([*parts, "pipeline.train.train"], 10)
 
 
+def test_without_a_filter_no_model_scores_and_the_student_learns_from_all() -> None:
+    stages = graph(FULL.replace("  teacher-ensemble: 2", "  filter: none\n  teacher-ensemble: 2")).stages
+    assert stages["score"] == stages["cefilter"] == ()
+    split = stages["alignments_student"][0]
+    assert files(split, "text") == ["merge-translated-en-ru:corpus.en.zst"]
+    assert labels(stages["train_backwards"])[-1] == "train-backwards-en-ru"  # which translates back
+
+
+def test_a_backwards_model_that_nothing_uses_is_not_trained() -> None:
+    assert labels(graph(SMALL).stages["train_backwards"])[-1] == "train-backwards-zh-en"
+    stages = graph(SMALL.replace("  name: small\n", "  name: small\n  filter: none\n")).stages
+    assert stages["train_backwards"] == stages["evaluate_backwards"] == ()
+    assert labels(stages["train_student"])[-1] == "train-student-zh-en"
+
+
 def test_the_score_model_reads_the_target_side() -> None:
     split = graph(FULL).step("split-score-en-ru")
     assert files(split, "text") == ["merge-translated-en-ru:corpus.ru.zst"]

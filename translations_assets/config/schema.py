@@ -250,6 +250,9 @@ class Experiment(Section):
     )
     teacher_decoder: Literal["marian", "ctranslate2"] = default("marian", "decoder of the teachers")
     selection: Selection = default({}, "choice among the teachers' translations")
+    filter: Literal["ce", "none"] = default(
+        "ce", "filter of the distilled corpus: without what the backwards model finds least likely, or none"
+    )
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
     )

@@ -42,6 +42,11 @@ def back_translates(config: TrainingConfig) -> bool:
     return trains_teachers(config) and config.continuation.corpora.backtranslations is None
 
 
+def needs_backwards(config: TrainingConfig) -> bool:
+    """True if the backwards model is used: it translates monolingual text back, or its scores filter."""
+    return config.experiment.filter == "ce" or (back_translates(config) and bool(config.datasets.mono_trg))
+
+
 def has_split_vocabulary(config: TrainingConfig) -> bool:
     """True if each side has a vocabulary of its own; one file that is given for both is joint."""
     vocab = config.continuation.vocab

@@ -10,7 +10,7 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, RepoFile, Step
-from translations_assets.stages.continuation import distils, fetch_model, fetch_vocab
+from translations_assets.stages.continuation import distils, fetch_model, fetch_vocab, needs_backwards
 from translations_assets.stages.handles import (
     MODEL_FILES,
     PAIR_FILES,
@@ -81,7 +81,7 @@ def train_backwards(
 
     An earlier run's is fetched where it is given: to be used, trained further, or begun with.
     """
-    if merge_corpus is None:
+    if merge_corpus is None or not needs_backwards(config):
         return None
     given, fetched = config.continuation.models.backwards, None
     if given:

@@ -233,8 +233,11 @@ def merge_translated(
 def score(
     config: TrainingConfig, merge_translated: Corpus | None, train_backwards: Model | None
 ) -> Output | None:
-    """The backwards model's log-probability per token of every distilled pair; split, scored, collected."""
-    if merge_translated is None or train_backwards is None:
+    """The backwards model's log-probability per token of every distilled pair; split, scored, collected.
+
+    Only for `experiment.filter: ce`.
+    """
+    if merge_translated is None or train_backwards is None or config.experiment.filter == "none":
         return None
     family, parts = f"score-{config.pair}", config.taskcluster.split_chunks
     pairs = split_pairs(family, parts, merge_translated.trg, merge_translated.src)
@@ -258,12 +261,14 @@ def score(
 def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Output | None) -> Corpus:
     """The distilled corpus without the five per cent of pairs that the backwards model finds least likely.
 
-    An earlier run's is fetched, as it is, where it is given.
+    With `experiment.filter: none` all of it. An earlier run's is fetched, as it is, where it is given.
     """
     fetched = fetch_corpus(config, "distillation")
     if fetched:
         return fetched
     assert merge_translated is not None  # it is made where it is not fetched
+    if config.experiment.filter == "none":
+        return merge_translated
     return corpus_step(
         config,
         "pipeline.cefilter.filter",
