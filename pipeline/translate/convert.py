@@ -170,7 +170,7 @@ def require_same_pieces(output: Path) -> None:
         if converted != read_pieces(output / vocabulary):
             raise InputError(
                 f"CTranslate2's converter has read other pieces than {vocabulary} has. "
-                "Decode with Marian: experiment.teacher-decoder: marian"
+                "Decode with Marian: experiment.teacher-decoder: marian (or backwards-decoder)"
             )
 
 
@@ -186,7 +186,8 @@ def summarize(model: Model, arrays: Arrays, output: Path) -> dict[str, object]:
 def _refusal(weights: Path, reason: str) -> str:
     return (
         f"CTranslate2 cannot decode {weights} as Marian does: {reason.strip()}. Decode with Marian "
-        "(experiment.teacher-decoder: marian), or train a transformer without these options."
+        "(experiment.teacher-decoder: marian, or backwards-decoder), or train a transformer without these "
+        "options."
     )
 
 

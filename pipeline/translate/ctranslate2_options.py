@@ -58,8 +58,8 @@ def read_settings(options: Mapping[str, Value]) -> Settings:
     """The settings that Marian's options mean. Raises InputError for what CTranslate2 cannot do."""
     if unknown := sorted(options.keys() - KNOWN):
         raise InputError(
-            f"CTranslate2 has nothing like Marian's {', '.join(unknown)}. Remove it from "
-            "marian-args.decoding-teacher, or decode with Marian (experiment.teacher-decoder: marian)."
+            f"CTranslate2 has nothing like Marian's {', '.join(unknown)}. Remove it from marian-args, or "
+            "decode with Marian (experiment.teacher-decoder: marian, or backwards-decoder)."
         )
     check_decoding(options)
     length, factor = _whole(options, "max-length", MAX_LENGTH), _number(options, "max-length-factor", 3)

@@ -70,6 +70,25 @@ def test_the_rest_is_taken(section: str, line: str) -> None:
     parse_config(f"{WITH_CTRANSLATE2}marian-args:\n  {section}: {line}\n", "my.yml")
 
 
+BACKWARDS = SMALL.replace("  trg: ru\n", "  trg: ru\n  backwards-decoder: ctranslate2\n")
+TRANSFORMER = "  training-backward: {type: transformer, layer-normalization: false}\n"
+
+
+def test_a_backwards_model_that_ctranslate2_decodes_is_a_transformer() -> None:
+    assert problem_of(BACKWARDS) == (
+        "5 experiment.backwards-decoder: CTranslate2 cannot decode the recurrent model that is the default; "
+        "write type: transformer in marian-args.training-backward, or write backwards-decoder: marian"
+    )
+    assert "CTranslate2 cannot decode a model with type: s2s; remove it, or write backwards-" in problem_of(
+        with_option("type: s2s", "training-backward", BACKWARDS)
+    )
+    sampling = "  decoding-backward: {beam-size: 1, output-sampling: full}\n"
+    config = parse_config(f"{BACKWARDS}marian-args:\n{TRANSFORMER}{sampling}", "my.yml")
+    assert config.experiment.backwards_decoder == "ctranslate2"
+    wrong = f"{BACKWARDS}marian-args:\n{TRANSFORMER}  decoding-backward: {{seed: 7}}\n"
+    assert "CTranslate2 has nothing like it; remove it, or write backwards-decoder" in problem_of(wrong)
+
+
 def test_a_wrong_value_is_told_once() -> None:
     assert len(problems_of(with_option("beam-size: wide"))) == 1
 

@@ -180,6 +180,21 @@ def test_ctranslate2_decodes_the_same_teacher(trained: Place, tmp_path: Path) ->
     }
 
 
+def test_ctranslate2_translates_back_by_sampling(trained: Place, tmp_path: Path) -> None:
+    text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
+    path = tmp_path / f"{PARTITION}-back.yml"
+    path.write_text(
+        text.replace("student-model: tiny", "backwards-decoder: ctranslate2\n  student-model: tiny")
+    )
+    sampled = "marian-args.decoding-backward={beam-size: 1, output-sampling: [topk, 10]}"
+    options = ("--target", "translate_mono_trg", "--set", sampled, "--yes")
+    done = trained.run("translations", "train", str(path), *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = [label for label in done.stdout.split() if "-en-eo" in label]
+    assert "train-backwards-en-eo" not in made
+    assert {"convert-backwards-en-eo", "translate-mono-trg-en-eo-1/2", "collect-mono-trg-en-eo"} <= {*made}
+
+
 def test_without_a_filter_the_student_would_learn_from_all_that_was_distilled(
     trained: Place, tmp_path: Path
 ) -> None:

@@ -391,6 +391,20 @@ def test_ctranslate2_decodes_one_converted_teacher_in_all_parts() -> None:
     assert ["--nbest" in command(step) for step in decoding] == [True] * 3 + [False] * 3
 
 
+def test_ctranslate2_translates_back_with_a_converted_model() -> None:
+    options = "marian-args:\n  training-backward: {type: transformer}\n"
+    text = FULL.replace("  teacher-ensemble: 2", "  backwards-decoder: ctranslate2\n  teacher-ensemble: 2")
+    stages = graph(text.replace("marian-args:\n", options)).stages
+    convert, _, *parts, _ = stages["translate_mono_trg"]
+    assert convert.label == "convert-backwards-en-ru"
+    assert "train-backwards-en-ru:model.npz" in files(convert, "model")
+    for step in parts:
+        assert step.script == "pipeline.translate.with_ctranslate2"
+        assert {name.partition(":")[0] for name in files(step, "model")} == {convert.label}
+        assert files(step, "decoding_config") == ["pipeline/translate/configs/backward.yml"]
+    assert {step.script for step in stages["score"]} >= {"pipeline.cefilter.score"}
+
+
 def test_marian_needs_no_converted_teacher() -> None:
     assert graph(FULL).stages["convert_teacher"] == ()
     one_teacher = FULL.replace("teacher-ensemble: 2", "teacher-ensemble: 1")

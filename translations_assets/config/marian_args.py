@@ -1,7 +1,7 @@
 """Checks of `marian-args`: options that Marian knows, with values of their types, not set by the scripts.
 
 Of Marian's decoding options some end well and leave something else than translations; these are refused, and
-so is, of a teacher that CTranslate2 decodes, what only Marian can do.
+so is, of a model that CTranslate2 decodes, what only Marian can do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ REFUSED: Mapping[str, str] = of_scripts("refused")
 IN_CTRANSLATE2 = frozenset(of_scripts("ctranslate2"))
 # Options of training, with the values of models that can be converted.
 CONVERTIBLE: Mapping[str, Sequence[object]] = {**of_scripts("convertible"), **_RULES["convertible"]}
-MARIAN = "or write teacher-decoder: marian"
+# Model → the sections of its training and decoding
+DECODED = {
+    "teacher": ("training-teacher", "decoding-teacher"),
+    "backwards": ("training-backward", "decoding-backward"),
+}
 
 _INTEGER, _NATURAL = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"\+?[0-9]{1,18}")
 _SIZE = re.compile(r"[0-9]{1,18}")  # Python makes no number of thousands of digits
@@ -56,8 +60,9 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
                 yield ("marian-args", section, name), message
     yield from _student(config)
     yield from _sizes_of_vocabularies(config)
-    if at(config, ("experiment", "teacher-decoder")) == "ctranslate2":
-        yield from _not_in_ctranslate2(config)
+    for model in DECODED:
+        if at(config, ("experiment", f"{model}-decoder")) == "ctranslate2":
+            yield from _not_in_ctranslate2(config, model)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
@@ -167,19 +172,27 @@ def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Found:
             yield path, f"does not fit experiment.spm-vocab-size: {size}; write {size} twice, or remove it"
 
 
-def _not_in_ctranslate2(config: Mapping[str, Any]) -> Found:
+def _not_in_ctranslate2(config: Mapping[str, Any], model: str) -> Found:
+    training, decoding = DECODED[model]
+    marian = f"or write {model}-decoder: marian"
     number = at(config, ("experiment", "teacher-ensemble"))
-    if number not in (None, 1):
+    if model == "teacher" and number not in (None, 1):
         said = f"CTranslate2 decodes with one teacher, not with {number}; write 1, or teacher-decoder: marian"
         yield ("experiment", "teacher-ensemble"), said
-    decoding = dict(_options(config, "decoding-teacher"))
-    for name in decoding:
-        where = ("marian-args", "decoding-teacher", name)
+    if model == "backwards" and at(config, ("marian-args", training, "type")) is None:
+        said = (
+            "CTranslate2 cannot decode the recurrent model that is the default; write type: transformer in "
+            f"marian-args.{training}, {marian}"
+        )
+        yield ("experiment", "backwards-decoder"), said
+    options = dict(_options(config, decoding))
+    for name in options:
+        where = ("marian-args", decoding, name)
         if name in ALLOWED and name not in IN_CTRANSLATE2:
-            yield where, f"CTranslate2 has nothing like it; remove it, {MARIAN}"
-        elif name == "output-sampling" and _text(decoding.get("beam-size", "not given")) != "1":
-            yield where, f"goes with beam-size: 1 for CTranslate2; write that, too, {MARIAN}"
-    for name, value in _options(config, "training-teacher"):
+            yield where, f"CTranslate2 has nothing like it; remove it, {marian}"
+        elif name == "output-sampling" and _text(options.get("beam-size", "not given")) != "1":
+            yield where, f"goes with beam-size: 1 for CTranslate2; write that, too, {marian}"
+    for name, value in _options(config, training):
         if name in CONVERTIBLE and _text(value) not in map(_text, CONVERTIBLE[name]):
-            said = f"CTranslate2 cannot decode a model with {name}: {value}; remove it, {MARIAN}"
-            yield ("marian-args", "training-teacher", name), said
+            said = f"CTranslate2 cannot decode a model with {name}: {value}; remove it, {marian}"
+            yield ("marian-args", training, name), said

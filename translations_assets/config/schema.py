@@ -249,6 +249,9 @@ class Experiment(Section):
         "two-stage", "mix back-translations in throughout, or finetune on the corpus alone"
     )
     teacher_decoder: Literal["marian", "ctranslate2"] = default("marian", "decoder of the teachers")
+    backwards_decoder: Literal["marian", "ctranslate2"] = default(
+        "marian", "decoder of the backwards model where it translates back; scores are Marian's"
+    )
     selection: Selection = default({}, "choice among the teachers' translations")
     filter: Literal["ce", "none"] = default(
         "ce", "filter of the distilled corpus: without what the backwards model finds least likely, or none"

@@ -130,8 +130,13 @@ def translate_mono_trg(
         return fetched
     if merge_mono_trg is None or train_backwards is None:
         return None
-    text = merge_mono_trg.text
-    return Corpus(translate_in_chunks(config, "mono-trg", text, [train_backwards], "backward"), text)
+    text, converted = merge_mono_trg.text, None
+    if config.experiment.backwards_decoder == "ctranslate2":
+        converted = _convert(f"convert-backwards-{config.pair}", train_backwards)
+    translated = translate_in_chunks(
+        config, "mono-trg", text, [train_backwards], "backward", converted=converted
+    )
+    return Corpus(translated, text)
 
 
 @stage(group="distillation")
@@ -140,10 +145,15 @@ def convert_teacher(config: TrainingConfig, train_teacher: list[Model]) -> Model
     if config.experiment.teacher_decoder != "ctranslate2" or not train_teacher:
         return None
     (teacher,) = train_teacher
+    return _convert(f"convert-teacher-{config.pair}", teacher)
+
+
+def _convert(label: str, model: Model) -> Model:
+    """The model in CTranslate2's form."""
     converted = step(
         "pipeline.translate.convert",
-        label=f"convert-teacher-{config.pair}",
-        inputs={"model": teacher},
+        label=label,
+        inputs={"model": model},
         outputs=(*CONVERTED_FILES, "stats.json"),
     )
     return converted.folder(*CONVERTED_FILES)
