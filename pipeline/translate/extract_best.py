@@ -24,6 +24,7 @@ from pipeline.common.pool import map_blocks
 from pipeline.common.resources import threads
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.translate.nbest import blocks, read_entries
 
 # A reference and its sentence's translations
 Sentence: TypeAlias = tuple[str, list[str]]
@@ -61,7 +62,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def find_best(nbest: Path, references: Path, finished: FinishedLines) -> None:
     """Add the best translation of each sentence, behind its chrF and a space."""
     left = islice(with_references(nbest, references), finished.number, None)
-    finished.add_all(map_blocks(_nearest_of, _blocks(left), threads()))
+    finished.add_all(map_blocks(_nearest_of, blocks(left, BLOCK_SENTENCES), threads()))
 
 
 def write_best(found: Iterable[str], references: Path, output: Path) -> dict[str, object]:
@@ -89,7 +90,7 @@ def write_best(found: Iterable[str], references: Path, output: Path) -> dict[str
 
 def with_references(nbest: Path, references: Path) -> Iterator[Sentence]:
     """Yield each reference with its sentence's translations. Raises InputError when either has more."""
-    groups = groupby(_entries(nbest), key=lambda entry: entry[0])
+    groups = groupby(read_entries(nbest), key=lambda entry: entry[0])
     number = -1
     for number, reference in enumerate(read_lines(references)):
         sentence, entries = next(groups, (None, iter(())))
@@ -101,17 +102,6 @@ def with_references(nbest: Path, references: Path) -> Iterator[Sentence]:
         yield reference, [text for _, text in entries]
     if next(groups, None):
         raise InputError(f"{nbest} goes on after the {number + 1:,} lines of {references}")
-
-
-def parse_entry(line: str) -> tuple[int, str]:
-    """Sentence number and translation of a line of an n-best list.
-
-    `0 ||| text ||| F0= -0.03 ||| -0.0027`: the text is between the first field and the last two, and may
-    hold ||| itself. Raises ValueError for a line of another form.
-    """
-    number, rest = line.split(" ||| ", maxsplit=1)
-    text, _features, _score = rest.rsplit(" ||| ", maxsplit=2)
-    return int(number), text
 
 
 def nearest(translations: Iterable[str], reference: str) -> tuple[str, float]:
@@ -131,19 +121,6 @@ def _nearest_of(block: Sequence[Sentence]) -> list[str]:
     """The translation that is nearest to each reference, behind its chrF."""
     found = (nearest(translations, reference) for reference, translations in block)
     return [f"{chrf!r} {best}" for best, chrf in found]
-
-
-def _blocks(sentences: Iterator[Sentence]) -> Iterator[list[Sentence]]:
-    while block := list(islice(sentences, BLOCK_SENTENCES)):
-        yield block
-
-
-def _entries(nbest: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(read_lines(nbest), start=1):
-        try:
-            yield parse_entry(line)
-        except ValueError as error:
-            raise InputError(f"{nbest}, line {number}: not an n-best entry: {line[:80]!r}") from error
 
 
 if __name__ == "__main__":

@@ -17,14 +17,14 @@ from pathlib import Path
 
 from pipeline.common.errors import InputError
 from pipeline.common.finished import FinishedLines, finished_lines
-from pipeline.common.lines import LineWriter, count_lines, read_lines
+from pipeline.common.lines import LineWriter, count_lines
 from pipeline.common.made_from import MadeFrom
 from pipeline.common.pool import map_blocks
 from pipeline.common.resources import threads
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.translate.chrf import pairwise_chrf
-from pipeline.translate.extract_best import parse_entry
+from pipeline.translate.nbest import blocks, read_entries
 
 BLOCK_SENTENCES = 500
 SAMPLES = 10
@@ -59,7 +59,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def find_best(nbest: Path, finished: FinishedLines) -> None:
     """Add the best translation of each sentence, behind its place in the list, its mean chrF, and spaces."""
     left = islice(lists_of(nbest), finished.number, None)
-    finished.add_all(map_blocks(_best_of, _blocks(left), threads()))
+    finished.add_all(map_blocks(_best_of, blocks(left, BLOCK_SENTENCES), threads()))
 
 
 def write_best(found: Iterable[str], output: Path) -> dict[str, object]:
@@ -85,7 +85,7 @@ def write_best(found: Iterable[str], output: Path) -> dict[str, object]:
 
 def lists_of(nbest: Path) -> Iterator[list[str]]:
     """The translations of each sentence. Raises InputError where the lists are not those of 0, 1, 2, …"""
-    for expected, (sentence, entries) in enumerate(groupby(_entries(nbest), key=lambda entry: entry[0])):
+    for expected, (sentence, entries) in enumerate(groupby(read_entries(nbest), key=lambda entry: entry[0])):
         if sentence != expected:
             raise InputError(f"{nbest} has translations of sentence {sentence} after {expected} sentences")
         yield [text for _, text in entries]
@@ -101,19 +101,6 @@ def choose(translations: Sequence[str]) -> tuple[int, float]:
 def _best_of(block: Sequence[Sequence[str]]) -> list[str]:
     found = [(translations, *choose(translations)) for translations in block]
     return [f"{place} {chrf!r} {translations[place]}" for translations, place, chrf in found]
-
-
-def _blocks(lists: Iterator[list[str]]) -> Iterator[list[list[str]]]:
-    while block := list(islice(lists, BLOCK_SENTENCES)):
-        yield block
-
-
-def _entries(nbest: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(read_lines(nbest), start=1):
-        try:
-            yield parse_entry(line)
-        except ValueError as error:
-            raise InputError(f"{nbest}, line {number}: not an n-best entry: {line[:80]!r}") from error
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from sacrebleu.metrics.chrf import CHRF
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines
 from pipeline.translate import extract_best
-from pipeline.translate.extract_best import main, nearest, parse_entry
+from pipeline.translate.extract_best import main, nearest
+from pipeline.translate.nbest import parse_entry
 from tests.pipeline.train.tiny import lines_of
 
 NBEST = [

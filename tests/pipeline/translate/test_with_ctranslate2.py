@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from pipeline.common.lines import write_lines
-from pipeline.translate.extract_best import parse_entry
+from pipeline.translate.nbest import parse_entry
 from tests.pipeline.train import tiny
 from tests.pipeline.translate.converted import convert, converted, joint_model
 from tests.session import new_folder
