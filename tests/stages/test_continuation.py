@@ -300,3 +300,13 @@ def test_no_step_is_left_that_nothing_needs(sections: list[str], text: str) -> N
     new = continued(*sections, text=text)
     needed = set(new.step_closure(shown_steps(new)))
     assert [step.label for step in new.steps if step not in needed] == []
+
+
+def test_a_backwards_model_that_nothing_uses_is_not_trained() -> None:
+    """Without a filter it is still needed to translate back."""
+    without = graph(FULL.replace("  teacher-ensemble: 2", "  filter: none\n  teacher-ensemble: 2")).stages
+    assert labels(without["train_backwards"])[-1] == "train-backwards-en-ru"
+    assert labels(graph(SMALL).stages["train_backwards"])[-1] == "train-backwards-zh-en"
+    stages = graph(SMALL.replace("  name: small\n", "  name: small\n  filter: none\n")).stages
+    assert stages["train_backwards"] == stages["evaluate_backwards"] == ()
+    assert labels(stages["train_student"])[-1] == "train-student-zh-en"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.stages.configs import FULL, SMALL, files, graph, labels
@@ -102,47 +101,10 @@ def test_steps_that_take_hours_go_on_after_what_is_finished(any_graph: Graph) ->
     assert resumed == dict.fromkeys([*parts, "pipeline.train.train"], 10)
 
 
-def test_without_a_filter_no_model_scores_and_the_student_learns_from_all() -> None:
-    stages = graph(FULL.replace("  teacher-ensemble: 2", "  filter: none\n  teacher-ensemble: 2")).stages
-    assert stages["score"] == stages["cefilter"] == ()
-    split = stages["alignments_student"][0]
-    assert files(split, "text") == ["merge-translated-en-ru:corpus.en.zst"]
-    assert labels(stages["train_backwards"])[-1] == "train-backwards-en-ru"  # which translates back
-
-
-def test_a_backwards_model_that_nothing_uses_is_not_trained() -> None:
-    assert labels(graph(SMALL).stages["train_backwards"])[-1] == "train-backwards-zh-en"
-    stages = graph(SMALL.replace("  name: small\n", "  name: small\n  filter: none\n")).stages
-    assert stages["train_backwards"] == stages["evaluate_backwards"] == ()
-    assert labels(stages["train_student"])[-1] == "train-student-zh-en"
-
-
-def test_the_score_model_reads_the_target_side() -> None:
-    split = graph(FULL).step("split-score-en-ru")
-    assert files(split, "text") == ["merge-translated-en-ru:corpus.ru.zst"]
-    assert files(split, "references") == ["merge-translated-en-ru:corpus.en.zst"]
-    step = graph(FULL).step("score-en-ru-2/3")
-    assert "train-backwards-en-ru:model.npz" in files(step, "model")
-    assert files(step, "model_source") == ["split-score-en-ru:part.2.zst"]
-    assert files(step, "model_target") == ["split-score-en-ru:part.2.ref.zst"]
-
-
-def test_scores_are_collected_in_order() -> None:
-    collected = graph(FULL).step("collect-score-en-ru")
-    assert files(collected, "parts") == [f"score-en-ru-{i}/3:scores.zst" for i in (1, 2, 3)]
-    assert files(graph(FULL).step("cefilter-en-ru"), "scores") == ["collect-score-en-ru:scores.zst"]
-
-
 def test_downloads_training_and_work_on_gpus_are_tried_more_often() -> None:
     resumed = ("train", "translate", "cefilter", "clean", "alignments")
     attempts = {step.script.split(".")[1]: step.attempts for step in graph(FULL).steps if step.attempts > 3}
     assert attempts == {"data": 6, "checks": 5, **dict.fromkeys(resumed, 10)}
-
-
-def test_back_translations_are_the_source_side_of_the_target_text() -> None:
-    step = graph(FULL).step("split-alignments-backtranslated-en-ru")
-    assert files(step, "text") == ["collect-mono-trg-en-ru:mono.en.zst"]
-    assert files(step, "references") == ["merge-mono-trg-ru:mono.ru.zst"]
 
 
 def test_a_corpus_is_split_aligned_and_collected_in_order() -> None:
@@ -306,23 +268,10 @@ def test_what_the_export_is_made_of() -> None:
 # Without monolingual text
 
 
-def test_without_mono_text_there_is_no_back_translation() -> None:
-    stages = graph(SMALL).stages
-    for name in ("merge_mono_src", "merge_mono_trg", "translate_mono_src", "translate_mono_trg"):
-        assert stages[name] == ()
-    assert stages["alignments_backtranslated"] == ()
-
-
 def test_without_mono_text_the_teacher_reads_the_corpus_alone() -> None:
     step = graph(SMALL).step("train-teacher-zh-en-1")
     assert files(step, "curriculum") == ["pipeline/train/configs/curriculum/teacher.original.yml"]
     assert not any(name.startswith("backtranslated") for name in step.inputs)
-
-
-def test_without_mono_text_only_the_corpus_is_distilled() -> None:
-    step = graph(SMALL).step("merge-translated-zh-en")
-    assert files(step, "corpus_trg") == ["collect-corpus-zh-en:corpus.en.zst"]
-    assert "mono_src" not in step.inputs
 
 
 def test_without_test_sets_nothing_is_evaluated() -> None:
@@ -330,94 +279,7 @@ def test_without_test_sets_nothing_is_evaluated() -> None:
     assert [graph(SMALL).stages[name] for name in evaluations] == [()] * len(evaluations)
 
 
-# Translating in chunks
-
-
-def test_chunks_are_split_translated_searched_and_collected_in_order() -> None:
-    steps = graph(FULL).stages["translate_corpus"]
-    assert labels(steps) == [
-        "split-corpus-en-ru",
-        *(f"translate-corpus-en-ru-{number}/3" for number in (1, 2, 3)),
-        *(f"extract-best-en-ru-{number}/3" for number in (1, 2, 3)),
-        "collect-corpus-en-ru",
-    ]
-    assert files(steps[-1], "parts") == [f"extract-best-en-ru-{number}/3:best.zst" for number in (1, 2, 3)]
-    assert files(steps[5], "references") == ["split-corpus-en-ru:part.2.ref.zst"]
-    assert "--nbest" in command(steps[1])
-
-
-def test_mono_text_is_translated_without_references() -> None:
-    steps = graph(FULL).stages["translate_mono_src"]
-    assert labels(steps)[-1] == "collect-mono-src-en-ru"
-    assert len(steps) == 5
-    assert "--nbest" not in command(steps[1])
-    assert steps[-1].outputs == ("mono.ru.zst", "stats.json")
-
-
-def test_the_nearest_to_all_other_translations_is_chosen_without_references() -> None:
-    chosen = FULL.replace(
-        "  teacher-ensemble: 2", "  selection: {corpus: mbr, mono: mbr}\n  teacher-ensemble: 2"
-    )
-    for name, label in (("corpus", "mbr-corpus-en-ru-2/3"), ("mono_src", "mbr-mono-src-en-ru-2/3")):
-        steps = {step.label: step for step in graph(chosen).stages[f"translate_{name}"]}
-        family = name.replace("_", "-")
-        assert steps[label].script == "pipeline.translate.mbr"
-        assert files(steps[label], "text") == [f"split-{family}-en-ru:part.2.zst"]
-        assert files(steps[label], "nbest") == [f"translate-{family}-en-ru-2/3:nbest.zst"]
-        collected = steps[f"collect-{family}-en-ru"]
-        assert files(collected, "parts")[1] == f"{label}:best.zst"
-        assert "references" not in steps[f"split-{family}-en-ru"].inputs
-    steps = {step.label: step for step in graph(chosen).steps}
-    assert "extract-best-en-ru-1/3" not in steps
-
-
-def test_ctranslate2_decodes_one_converted_teacher_in_all_parts() -> None:
-    alone = FULL.replace("teacher-ensemble: 2", "teacher-decoder: ctranslate2")
-    stages = graph(alone).stages
-    (convert,) = stages["convert_teacher"]
-    assert "train-teacher-en-ru-1:model.npz" in files(convert, "model")
-    decoding = [
-        step
-        for name in ("translate_corpus", "translate_mono_src")
-        for step in stages[name]
-        if step.label.startswith("translate-")
-    ]
-    assert len(decoding) == 6
-    for step in decoding:
-        assert step.script == "pipeline.translate.with_ctranslate2"
-        assert {name.partition(":")[0] for name in files(step, "model")} == {convert.label}
-        assert files(step, "cuda_lock") == ["requirements/cuda.lock"]
-        assert "models" not in step.inputs
-    assert ["--nbest" in command(step) for step in decoding] == [True] * 3 + [False] * 3
-
-
-def test_ctranslate2_translates_back_with_a_converted_model() -> None:
-    options = "marian-args:\n  training-backward: {type: transformer}\n"
-    text = FULL.replace("  teacher-ensemble: 2", "  backwards-decoder: ctranslate2\n  teacher-ensemble: 2")
-    stages = graph(text.replace("marian-args:\n", options)).stages
-    convert, _, *parts, _ = stages["translate_mono_trg"]
-    assert convert.label == "convert-backwards-en-ru"
-    assert "train-backwards-en-ru:model.npz" in files(convert, "model")
-    for step in parts:
-        assert step.script == "pipeline.translate.with_ctranslate2"
-        assert {name.partition(":")[0] for name in files(step, "model")} == {convert.label}
-        assert files(step, "decoding_config") == ["pipeline/translate/configs/backward.yml"]
-    assert {step.script for step in stages["score"]} >= {"pipeline.cefilter.score"}
-
-
-def test_marian_needs_no_converted_teacher() -> None:
-    assert graph(FULL).stages["convert_teacher"] == ()
-    one_teacher = FULL.replace("teacher-ensemble: 2", "teacher-ensemble: 1")
-    scripts = {step.script for step in graph(one_teacher).steps}
-    assert not {"pipeline.translate.with_ctranslate2", "pipeline.translate.convert"} & scripts
-
-
-def test_options_of_marian_reach_the_steps_as_json_whose_order_says_nothing() -> None:
-    step = graph(FULL).step("translate-corpus-en-ru-1/3")
-    options = json.loads(str(step.args["marian_args"]))
-    assert options == {"mini-batch-words": 1000, "maxi-batch": "10000"}
-    turned = FULL.replace("{mini-batch-words: 1000}", "{maxi-batch: '10000', mini-batch-words: 1000}")
-    assert graph(turned).step(step.label).args == step.args
+# What changes, and what is read
 
 
 def test_a_change_of_one_option_changes_only_the_steps_it_is_for() -> None:
