@@ -14,7 +14,7 @@ export DAGSTER_HOME ?= $(CURDIR)/.state/dagster
 PYTEST_WORKERS ?= 6
 # Files in the order that tests/conftest.py gives them. Compiled once: half of a collection is else pytest's rewriting.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
-BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc mono_import decoding extract_best mbr batches scale throughput forecasts
+BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc mono_import decoding extract_best mbr comet batches scale throughput forecasts
 
 .PHONY: help install install-dev install-tracking demo check-demo test test-all check-wheel mutants defects ci-environments graph lint types \
     ui ui-deployed images release bench gpu-check docs pictures golden lock clean

@@ -14,6 +14,7 @@ form, .npz or .bin, as its comet2marian.py writes them.
 import argparse
 import logging
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,13 +25,15 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines, zip_lines
 from pipeline.common.marian import run_marian
 from pipeline.common.marian_options import Options, fit_to_machine
-from pipeline.common.resources import gpus
+from pipeline.common.pool import map_blocks
+from pipeline.common.resources import at_once, gpus
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.eval.metrics import RESAMPLES
 from pipeline.eval.results import write_metric
 
 SEED = 12345  # sacreBLEU's
+PROCESS_MB = 1_100  # of a process of Marian, besides twice the weights
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of a model, in Mozilla's results; of others the plain one
 OPTIONS: Options = {
     "like": "comet",
@@ -49,12 +52,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write the files named above."""
     args = _parser().parse_args(argv)
     with staged(args.output) as (output, scratch):
-        lines = write_lines(scratch / "segments.tsv", _rows(args))
-        if not lines:
+        rows = [*_rows(args)]
+        if not (lines := len(rows)):
             raise InputError(f"{args.translations} is empty. There is nothing to evaluate.")
-        segments = evaluate(args.model, args.vocab, scratch)
-        if len(segments) != lines:
-            raise InputError(f"Marian scored {len(segments):,} lines instead of {lines:,}; nothing is kept")
+        segments = evaluate(args.model, args.vocab, rows, scratch)
         write_lines(output / "segments.zst", map(str, segments))
         score = {**_mean(segments), "signature": _signature(args.name)}
         write_json(output / "scores.json", {"dataset": args.dataset, "lines": lines, "comet": score})
@@ -69,11 +70,24 @@ def _rows(args: argparse.Namespace) -> Iterator[str]:
         yield "\t".join(text.replace("\t", " ") for text in texts)
 
 
-def evaluate(model: Path, vocab: Path, scratch: Path) -> list[float]:
-    """What the model gives to each line of `segments.tsv` in `scratch`: source, translation, reference.
+def evaluate(model: Path, vocab: Path, rows: Sequence[str], scratch: Path) -> list[float]:
+    """What the model gives to each row of source, translation and reference, with tabs between them.
 
-    Raises InputError, or TemporaryError, when Marian cannot use the model.
+    On a CPU as many processes of Marian as the threads and the memory allow share the rows. Raises
+    InputError, or TemporaryError, when Marian cannot use the model.
     """
+    megabytes = 2 * (model.stat().st_size >> 20) + PROCESS_MB
+    processes = 1 if gpus() else min(at_once(megabytes), len(rows))
+    parts = [(scratch / str(number), rows[number::processes]) for number in range(processes)]
+    found = [*map_blocks(partial(_evaluate, model, vocab), parts, processes)]
+    return [found[number % processes][number // processes] for number in range(len(rows))]
+
+
+def _evaluate(model: Path, vocab: Path, part: tuple[Path, Sequence[str]]) -> list[float]:
+    """What one process of Marian gives to rows; it gets a scratch folder of its own."""
+    scratch, rows = part
+    scratch.mkdir()
+    write_lines(scratch / "segments.tsv", rows)
     files: Options = {
         "model": str(model.resolve()),
         "vocabs": [str(vocab.resolve())] * 3,
@@ -88,7 +102,10 @@ def evaluate(model: Path, vocab: Path, scratch: Path) -> list[float]:
         # On a CPU, padding counts where the longest line of a batch has a multiple of four pieces.
         options |= {"cpu-threads": 1, "mini-batch": 1}
     run_marian("evaluate", options, scratch)
-    return [float(line) for line in read_lines(scratch / "segments")]
+    segments = [float(line) for line in read_lines(scratch / "segments")]
+    if len(segments) != len(rows):
+        raise InputError(f"Marian scored {len(segments):,} lines instead of {len(rows):,}; nothing is kept")
+    return segments
 
 
 def _mean(segments: Sequence[float]) -> dict[str, float]:

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 import sacrebleu
 
+from benchmarks.comet_model import write_comet
 from pipeline.checks import differences
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.pool import map_blocks
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.eval import comet, fetch_model, spbleu
 from pipeline.train.vocab import learn
 from tests import marian
-from tests.pipeline.eval.tiny_comet import write_comet
 from tests.pipeline.train.tiny import pairs
 
 PAIRS = pairs(50, seed=2)
@@ -97,8 +98,8 @@ def test_a_tab_in_a_text_moves_none_of_comets_columns(texts: Path, monkeypatch: 
         write_lines(texts / f"{name}.zst", lines)
     seen: list[list[str]] = []
 
-    def evaluate(model: Path, vocab: Path, scratch: Path) -> list[float]:
-        seen.extend(line.split("\t") for line in read_lines(scratch / "segments.tsv"))
+    def evaluate(model: Path, vocab: Path, rows: list[str], scratch: Path) -> list[float]:
+        seen.extend(row.split("\t") for row in rows)
         return [-0.5, 0.75]
 
     monkeypatch.setattr(comet, "evaluate", evaluate)
@@ -182,6 +183,28 @@ def test_what_comet_gives_to_a_line_does_not_depend_on_the_others(models: Path, 
         write_lines(texts / f"{name}.zst", [*read_lines(texts / f"{name}.zst")][:20:5])
     by_comet(models, texts, "few")
     assert [*read_lines(texts / "few" / "segments.zst")] == together[:20:5]
+
+
+@pytest.mark.marian
+@pytest.mark.parametrize(("memory", "processes"), [("10000", 3), ("1500", 1)])
+def test_the_processes_that_share_the_lines_change_nothing(
+    models: Path, texts: Path, monkeypatch: pytest.MonkeyPatch, memory: str, processes: int
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "1")
+    by_comet(models, texts, "alone")
+    begun: list[int] = []
+
+    def noted(work: Any, parts: Any, many: int) -> Any:
+        begun.append(many)
+        return map_blocks(work, parts, many)
+
+    monkeypatch.setattr(comet, "map_blocks", noted)
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "3")
+    monkeypatch.setenv("TRANSLATIONS_MEMORY", memory)
+    by_comet(models, texts, "together")
+    assert begun == [processes]
+    for name in ("segments.zst", "scores.json"):
+        assert (texts / "together" / name).read_bytes() == (texts / "alone" / name).read_bytes()
 
 
 @pytest.mark.marian
