@@ -61,6 +61,15 @@ def test_options_as_people_write_them(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("selection", "beam", "noted"), [("mbr", 1, True), ("mbr", 4, False), ("likeliest", 1, False)]
+)
+def test_mbr_of_a_single_translation_is_noted(selection: str, beam: int, noted: bool) -> None:
+    text = with_option(f"beam-size: {beam}", "decoding-teacher")
+    notes = notes_on(text.replace("  trg: ru\n", f"  trg: ru\n  selection: {{mono: {selection}}}\n"))
+    assert [note.key for note in notes] == ["marian-args.decoding-teacher.beam-size"] * noted
+
+
+@pytest.mark.parametrize(
     ("section", "value", "noted"),
     [
         ("training-student", "[0.5, 0.5]", True),
