@@ -99,7 +99,7 @@ def translate_in_chunks(
     if is_chosen:
         translated = [
             step(
-                f"pipeline.translate.{'mbr' if mbr else 'extract_best'}",
+                "pipeline.translate.mbr" if mbr else "pipeline.translate.extract_best",
                 label=f"mbr-{family}-{i}/{parts}" if mbr else f"extract-best-{config.pair}-{i}/{parts}",
                 inputs={
                     "nbest": nbest,
