@@ -96,26 +96,40 @@ def translate_in_chunks(
             attempts=RESUMED_ATTEMPTS,
         )
         translated.append(chunk[output])
-    if is_chosen:
+    if mbr:
         translated = [
-            step(
-                "pipeline.translate.mbr" if mbr else "pipeline.translate.extract_best",
-                label=f"mbr-{family}-{i}/{parts}" if mbr else f"extract-best-{config.pair}-{i}/{parts}",
-                inputs={
-                    "nbest": nbest,
-                    **(
-                        {"text": split[f"part.{i}.zst"]}
-                        if mbr
-                        else {"references": split[f"part.{i}.ref.zst"]}
-                    ),
-                },
-                outputs=("best.zst", "stats.json"),
-                resumable=True,
-                attempts=RESUMED_ATTEMPTS,
-            )["best.zst"]
+            _choose(
+                "pipeline.translate.mbr",
+                f"mbr-{family}-{i}/{parts}",
+                nbest=nbest,
+                text=split[f"part.{i}.zst"],
+            )
+            for i, nbest in enumerate(translated, start=1)
+        ]
+    elif references:
+        translated = [
+            _choose(
+                "pipeline.translate.extract_best",
+                f"extract-best-{config.pair}-{i}/{parts}",
+                nbest=nbest,
+                references=split[f"part.{i}.ref.zst"],
+            )
             for i, nbest in enumerate(translated, start=1)
         ]
     return collect(family, f"{name.partition('-')[0]}.{lang}.zst", translated, text)
+
+
+def _choose(script: str, label: str, **inputs: Output) -> Output:
+    """The translation of each line that a script chooses from the lists of n best."""
+    chosen = step(
+        script,
+        label=label,
+        inputs=inputs,
+        outputs=("best.zst", "stats.json"),
+        resumable=True,
+        attempts=RESUMED_ATTEMPTS,
+    )
+    return chosen["best.zst"]
 
 
 @stage(group="back_translation")
