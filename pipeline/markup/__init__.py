@@ -1,0 +1,1 @@
+"""HTML through a student: made from test sentences, translated, read again and compared."""
