@@ -52,14 +52,16 @@ def missing(program: Literal["node", "chromium"]) -> str:
     return f"needs {' and '.join(lacking)}: make ci-environments" if lacking else ""
 
 
-def in_node(exported: Path, lines: Sequence[str], form: str = "intgemm.alphas") -> Translated:
-    """Translate lines, one at a time, in Node.js."""
+def in_node(
+    exported: Path, lines: Sequence[str], form: str = "intgemm.alphas", html: bool = False
+) -> Translated:
+    """Translate lines, one at a time, in Node.js; with `html` each is well-formed HTML."""
     with TemporaryDirectory() as folder:
         package = shutil.copytree(_package(), Path(folder) / "package")
         # The package calls itself a module, but its worker is none.
         (package / "worker" / "package.json").write_text('{"type": "commonjs"}')
         done = subprocess.run(
-            ["node", str(SCRIPT), str(package), str(exported), form],
+            ["node", str(SCRIPT), str(package), str(exported), form, *(["html"] if html else [])],
             input="".join(f"{line}\n" for line in lines),
             capture_output=True,
             text=True,

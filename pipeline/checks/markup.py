@@ -49,7 +49,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         translated = translate_markup(
             [document.markup for document in documents],
             lambda texts: translate_aligned(args.model, texts, scratch),
-            args.trg,
         )
         numbers = markup_numbers(documents, [write(markup) for markup in translated], args.trg)
         write_json(output / "numbers.json", {"engine": ENGINE, **numbers})

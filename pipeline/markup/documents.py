@@ -52,7 +52,7 @@ class Document:
 
 
 def read_sentence(source: Sequence[str], target: Sequence[str], links: Sequence[Link]) -> Sentence | None:
-    """A sentence from the tokens of a pair and their links; None when it is too long, or has no word to tag."""
+    """A sentence from a pair's tokens and links; None when it is too long, or has no word to tag."""
     if sum(map(is_word, source)) > LONGEST:
         return None
     spots = [
@@ -98,9 +98,7 @@ def _lasts(source: Sequence[str], first: int) -> Iterator[int]:
         yield last
 
 
-def _spot(
-    source: Sequence[str], target: Sequence[str], links: Sequence[Link], tokens: range
-) -> Spot | None:
+def _spot(source: Sequence[str], target: Sequence[str], links: Sequence[Link], tokens: range) -> Spot | None:
     words = [place for place in tokens if source[place] != SPACE]
     linked = {place: [trg for src, trg in links if src == place] for place in words}
     targets = sorted({trg for found in linked.values() for trg in found})

@@ -1,17 +1,21 @@
-"""Puts tags into a translation by its alignment, as callers of an engine do that only knows text.
+"""Puts tags into a translation by its alignment, as browsermt's engine does, which Firefox ships.
 
-The translation of a word gets the tags of the source's character that the word's surest piece is aligned
-with: so does the engine of browsers (browsermt's bergamot-translator, src/translator/html.cpp).
+What stands between spaces and some marks gets the tags of the source's character that the surest of its
+pieces is aligned with (browsermt/bergamot-translator, src/translator/html.cpp). So `?` and `!` belong to the
+word before them, and what has no spaces, such as Chinese, is one word.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
-from pipeline.alignments.icu_tokens import SPACE, tokenize
 from pipeline.markup.runs import Markup, Run, Tag, blocks, shared, text_of
+
+_WORD = re.compile(r"\s+|[,.(){}\[\]]|[^\s,.(){}\[\]]+")
 
 
 class Link(NamedTuple):
@@ -32,12 +36,9 @@ class Aligned:
 
 
 def translate_markup(
-    documents: Sequence[Markup], translate: Callable[[Sequence[str]], Sequence[Aligned]], locale: str
+    documents: Sequence[Markup], translate: Callable[[Sequence[str]], Sequence[Aligned]]
 ) -> list[Markup]:
-    """Translate HTML block by block: the text alone, in one call for all, and the tags by its alignment.
-
-    `locale` is the target language, whose words ICU tells apart.
-    """
+    """Translate HTML block by block: the text alone, in one call for all, and the tags by its alignment."""
     parts = [[*blocks(document)] for document in documents]
     texts = [text_of(block).strip() for of_document in parts for block in of_document]
     translations = iter(translate([text for text in texts if text]))
@@ -46,56 +47,61 @@ def translate_markup(
         runs: list[Run] = []
         for block in of_document:
             if text_of(block).strip():
-                runs += place(document.tags, block, next(translations), locale)
+                runs += place(document.tags, block, next(translations))
             else:
                 runs += block
         translated.append(replace(document, runs=tuple(runs)))
     return translated
 
 
-def place(tags: Sequence[Tag], block: Sequence[Run], translation: Aligned, locale: str) -> list[Run]:
+def place(tags: Sequence[Tag], block: Sequence[Run], translation: Aligned) -> list[Run]:
     """The runs of a block's translation; `translation` is of its text without white space at the ends.
 
-    Void elements come before the first word that is aligned with what stands behind them in the source.
+    Void elements, and those that no word is aligned with, which are left empty, come before the first word
+    that is aligned with what stands behind them in the source.
     """
     text = text_of(block)
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
     paths = [run.path for run in block for _ in run.text]
     base = reduce(shared, paths)
-    voids = _voids(tags, block)
+    words = [
+        (word, None if source is None or source + begin >= end else source + begin)
+        for word, source in _words(translation)
+    ]
+    used = {number for _, source in words if source is not None for number in paths[source]}
+    waiting = _without_words(tags, block, used)
     placed: list[tuple[str, tuple[int, ...] | None]] = []
-    for word, source in _words(translation, locale):
-        if source is None or source + begin >= end:
-            placed.append((word, None if word == " " else base))
-            continue
-        while voids and voids[0][0] <= source + begin:
-            placed.append(("", voids.pop(0)[1]))
-        placed.append((word, paths[source + begin]))
-    placed += [("", path) for _, path in voids]
+    for word, source in words:
+        while waiting and source is not None and waiting[0][0] <= source:
+            placed.append(("", waiting.pop(0)[1]))
+        aligned = base if source is None else paths[source]
+        placed.append((word, None if word.isspace() else aligned))
+    placed += [("", path) for _, path in waiting]
     return [Run(text[:begin], base), *_with_spaces(placed, base), Run(text[end:], base)]
 
 
-def _voids(tags: Sequence[Tag], block: Sequence[Run]) -> list[tuple[int, tuple[int, ...]]]:
-    """Where in the text of a block void elements stand, and their paths."""
-    ends = accumulate(len(run.text) for run in block)
+def _without_words(
+    tags: Sequence[Tag], block: Sequence[Run], aligned: Collection[int]
+) -> list[tuple[int, tuple[int, ...]]]:
+    """Where in the text of a block elements end that get no words, and their paths, in order."""
+    found: dict[tuple[int, ...], int] = {}
+    for end, run in zip(accumulate(len(run.text) for run in block), block, strict=True):
+        lost = run.path and tags[run.path[-1]].is_inline and run.path[-1] not in aligned
+        if lost:
+            found[run.path] = end
     return [
-        (end, run.path)
-        for end, run in zip(ends, block, strict=True)
-        if run.path and tags[run.path[-1]].is_void
+        (end, path)
+        for path, end in sorted(found.items(), key=itemgetter(1))
+        if not any(other[: len(path)] == path for other in found if other != path)
     ]
 
 
-def _words(translation: Aligned, locale: str) -> Iterator[tuple[str, int | None]]:
+def _words(translation: Aligned) -> Iterator[tuple[str, int | None]]:
     """Words, marks and spaces of a translation; with the place of the source's character, if there is one."""
-    begin = 0
-    for token in tokenize(translation.text, locale):
-        end = begin + len(token)
-        links = [link for link in translation.links if link.begin < end and begin < link.end]
-        begin = end
-        if token == SPACE:
-            yield " ", None
-        else:
-            yield token, max(links, key=lambda link: link.weight).source if links else None
+    for found in _WORD.finditer(translation.text):
+        links = [link for link in translation.links if link.begin < found.end() and found.start() < link.end]
+        is_linked = links and not found[0].isspace()
+        yield found[0], max(links, key=lambda link: link.weight).source if is_linked else None
 
 
 def _with_spaces(

@@ -68,7 +68,8 @@ def judge(document: Document, html: str, locale: str) -> Judged:
     except MarkupError as error:
         texts = _texts(without_tags(html), locale)
         countable = sum(_has(texts, wanted) for wanted in document.wanted.values())
-        return Judged(Score(1, tags=len(document.wanted), countable=countable), (f"not well-formed: {error}",))
+        score = Score(1, tags=len(document.wanted), countable=countable)
+        return Judged(score, (f"not well-formed: {error}",))
     words = [word for block in blocks(markup) for word in _words(block, locale)]
     texts = [word.text for word in words]
     changed = [*_changed(document.markup.tags, markup.tags)]
@@ -88,9 +89,7 @@ def _changed(source: Sequence[Tag], target: Sequence[Tag]) -> Iterator[str]:
             yield f"<{tag.name}> {before[tag]} → {after[tag]} times"
 
 
-def _misplaced(
-    tag: Tag, wanted: Sequence[str], markup: Markup, words: Sequence[_Word]
-) -> Iterator[str]:
+def _misplaced(tag: Tag, wanted: Sequence[str], markup: Markup, words: Sequence[_Word]) -> Iterator[str]:
     """What is wrong with the words under a tag, if anything."""
     numbers = {number for number, other in enumerate(markup.tags) if other == tag}
     under = [word for word in words if word.touching & numbers]

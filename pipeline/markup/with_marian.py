@@ -1,4 +1,4 @@
-"""Translations by a quantised student in Marian, with their alignments: the attention that training guided."""
+"""Translations of a quantised student in Marian, with its alignments: attention that training has guided."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,9 @@ _OPTIONS: Options = {
 
 
 def translate_aligned(folder: Path, texts: Sequence[str], scratch: Path) -> list[Aligned]:
-    """Translate sentences with the MODEL_DIR of a quantised student; `scratch` is a folder for Marian's files.
+    """Translate sentences with a quantised student; `scratch` is a folder for Marian's files.
 
-    Raises InputError when the model is not whole, not quantised, or has no alignments, as errors of
-    `run_marian`.
+    Raises InputError when the model is not whole, not quantised, or does not align; else as `run_marian`.
     """
     model = load_model(folder)
     if not model.quantised:
@@ -49,11 +48,12 @@ def translate_aligned(folder: Path, texts: Sequence[str], scratch: Path) -> list
     if len(lines) != len(texts):
         raise InputError(f"Marian wrote {len(lines):,} lines instead of {len(texts):,}.")
     vocabulary = load_vocabulary(model.source_vocab)
-    return [read_aligned(line, source_places(vocabulary, text)) for line, text in zip(lines, texts, strict=True)]
+    places = (source_places(vocabulary, text) for text in texts)
+    return [read_aligned(*found) for found in zip(lines, places, strict=True)]
 
 
 def source_places(vocabulary: SentencePieceProcessor, text: str) -> list[int]:
-    """For each piece of a text the place of its last visible character, or of the next; last that of its end."""
+    """For each piece of a text the place of its last character, or of what follows a space; then the end."""
     places = []
     for piece in vocabulary.encode(text, out_type="immutable_proto").pieces:
         place = max(piece.begin, piece.end - 1)
@@ -69,11 +69,13 @@ def read_aligned(line: str, places: Sequence[int]) -> Aligned:
     Raises InputError when there are no such weights.
     """
     written, _, rows = line.rpartition(" ||| ")
-    pieces = written.split()
+    pieces = written.split(" ") if written else []
     text, spans = _joined(pieces)
     weights = [[*map(float, row.split(","))] for row in rows.split()][: len(pieces)]
-    if len(weights) != len(pieces) or any(len(row) != len(places) for row in weights):
-        raise InputError("Marian aligns a translation with other pieces than its source's. Train the student anew.")
+    if len(weights) != len(pieces) or any(len(row) > len(places) for row in weights):
+        raise InputError("Marian does not align each piece of a translation with the pieces of its source.")
+    if weights:  # of a source that was cropped there are fewer
+        places = [*places[: len(weights[0]) - 1], places[-1]]
     links = (
         Link(begin, end, places[max(range(len(row)), key=row.__getitem__)], max(row))
         for (begin, end), row in zip(spans, weights, strict=True)

@@ -21,13 +21,16 @@ from translations_assets.config.model_names import QUANTIZED
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob
 from translations_assets.results.evaluations import (
+    MARKUP,
     Evaluations,
     evaluation_steps,
     missing_evaluations,
     read_evaluations,
+    read_markup_scores,
 )
 from translations_assets.results.files import read_metrics
 from translations_assets.results.known import known_results, read_each
+from translations_assets.results.markup import MarkupScores
 from translations_assets.results.scores import METRICS, Scores, score_tables
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Result, Session
@@ -122,7 +125,7 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
     session = common.reading_session(partition, overrides)
-    found = known_results(session, evaluation_steps(session))
+    found = known_results(session, [*evaluation_steps(session), *session.graph.stages[MARKUP]])
     common.print_warnings(session)
     metrics = read_evaluations(session, found, read_each(session, found, read_metrics))
     if not metrics:
@@ -130,12 +133,12 @@ def results(partition: Partition, overrides: Set = None, json: Json = False) -> 
             f"not made: no model of {session.partition} is evaluated yet. "
             f"To make them: {session.command('train')}"
         )
-    print_results(metrics, json)
+    print_results(metrics, json, read_markup_scores(session, found))
     _refuse_missing(session, missing_evaluations(session, found))
 
 
-def print_results(metrics: Evaluations, json: bool) -> None:
-    """Print scores, speeds and some sentences; as JSON the numbers alone."""
+def print_results(metrics: Evaluations, json: bool, markup: MarkupScores | None = None) -> None:
+    """Print scores, speeds, what becomes of HTML, and some sentences; as JSON the scores and speeds alone."""
     if json:
         print_json(
             {
@@ -146,6 +149,8 @@ def print_results(metrics: Evaluations, json: bool) -> None:
     else:
         _print_scores(metrics)
         _print_speeds(metrics)
+        if markup:
+            typer.echo(f"HTML: {markup}")
         _print_samples(metrics)
 
 

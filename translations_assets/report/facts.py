@@ -19,6 +19,7 @@ from translations_assets.results.evaluations import (
     model_of,
     model_sizes,
     read_evaluations,
+    read_markup_scores,
     shown_model,
 )
 from translations_assets.results.files import METRICS, read_metrics, read_statistics
@@ -31,6 +32,7 @@ from translations_assets.results.lines import (
     lines_by_dataset,
     sources,
 )
+from translations_assets.results.markup import MarkupScores
 from translations_assets.results.scores import Scores, ScoreTable, score_tables
 from translations_assets.results.training import Training
 from translations_assets.running.prices import Prices, class_of, spent_on
@@ -58,6 +60,7 @@ class Report:
     trainings    label → training
     evaluations  model → test set → scores
     before       model, test set → the evaluation before
+    markup       what becomes of HTML in translation by the model that users get
     sizes        model → bytes of its parameters, all of an ensemble's
     sentences    of all test sets, bad and good ones, through every model
     models       the partition's own ones, in the order of their evaluations → the steps that made each
@@ -75,6 +78,7 @@ class Report:
     trainings: Mapping[str, Training]
     evaluations: Evaluations
     before: Mapping[tuple[str, str], Before]
+    markup: MarkupScores | None
     sizes: Mapping[str, int]
     sentences: Sequence[Sentence]
     gates: Sequence[Finding]
@@ -174,6 +178,7 @@ def gather(
         trainings={step.label: found for step, found in metrics.items() if isinstance(found, Training)},
         evaluations=read_evaluations(session, results, metrics),
         before=dict(_before(session, results, metrics, history)),
+        markup=read_markup_scores(session, results),
         sizes=model_sizes(results),
         sentences=shown_sentences(session, results),
         gates=[examine(session, gate, {}) for gate in gates],

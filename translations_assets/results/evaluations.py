@@ -11,8 +11,9 @@ from translations_assets.config.model_names import BACKWARDS, EXPORTED
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
-from translations_assets.results.files import METRICS, read_comparison, read_scores
+from translations_assets.results.files import METRICS, read_comparison, read_markup, read_scores
 from translations_assets.results.known import KnownResult, read_each
+from translations_assets.results.markup import MarkupScores
 from translations_assets.results.scores import Scores
 from translations_assets.running.session import Session
 
@@ -20,6 +21,7 @@ from translations_assets.running.session import Session
 Evaluations: TypeAlias = "dict[str, dict[str, Scores]]"
 
 FINAL = "final_evaluation"
+MARKUP = "check_export_markup"
 PARAMETERS = re.compile(r"model\..*(npz|bin)")
 
 
@@ -67,6 +69,12 @@ def read_evaluations(
         if dataset in tests:
             tests[dataset] = tests[dataset].with_others(comparison)
     return found
+
+
+def read_markup_scores(session: Session, results: Mapping[str, KnownResult]) -> MarkupScores | None:
+    """What becomes of HTML in translation by the exported student; None while that is not known."""
+    tried = {label: known for label, known in results.items() if known.step.stage == MARKUP}
+    return next(iter(read_each(session, tried, read_markup).values()), None)
 
 
 def parameters_of(step: Step) -> Iterator[Output]:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from translations_assets.common.errors import DamagedError
 from translations_assets.records.checked import mapping
 from translations_assets.records.manifest import Blob
+from translations_assets.results.markup import MarkupScores
 from translations_assets.results.scores import Comparison, Scores
 from translations_assets.results.statistics import Statistics
 from translations_assets.results.training import Training
@@ -52,6 +53,11 @@ def read_comparison(store: Reading, outputs: Outputs, label: str) -> Comparison 
 def read_numbers(store: Reading, outputs: Outputs, label: str) -> Numbers | None:
     """Read what a script of `pipeline.checks` computed for a gate; only the two know what it is."""
     return _read(store, outputs, NUMBERS, label, mapping)
+
+
+def read_markup(store: Reading, outputs: Outputs, label: str) -> MarkupScores | None:
+    """Read what becomes of HTML in translation; None for steps without numbers."""
+    return _read(store, outputs, NUMBERS, label, MarkupScores.from_dict)
 
 
 def parse_scores(contents: bytes, label: str) -> Scores:

@@ -109,7 +109,7 @@ def alignments_student(
     """The distilled corpus tokenised by ICU, with word alignments that guide the student's attention.
 
     It is split, aligned, collected, with the priors of the parallel corpus, or its own where that was not
-    aligned. Tokens and alignments are fetched where an earlier run's are given.
+    aligned; they come with it. Tokens and alignments are fetched where an earlier run's are given.
     """
     fetched = fetch_alignments(config, "distillation", cefilter)
     if fetched:
@@ -117,7 +117,7 @@ def alignments_student(
     priors = alignments_original.priors if alignments_original else None
     if priors is None:
         priors = learn_priors(config, f"alignments-priors-student-{config.pair}", cefilter)
-    return align_in_chunks(config, "student", cefilter, priors)
+    return replace(align_in_chunks(config, "student", cefilter, priors), priors=priors)
 
 
 @stage(group="student")

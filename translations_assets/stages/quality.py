@@ -14,6 +14,7 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Folder, Input, RepoFile
+from translations_assets.stages.alignments import align, learn_priors
 from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     GPU_ATTEMPTS,
@@ -185,6 +186,44 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: Corpor
         inputs={"exported": list(export.files.values()), "text": dataset_devtest[0].src},
         outputs=(NUMBERS,),
         repeatable=False,
+    )
+
+
+@stage(group="checks", checks="export")
+def check_export_markup(
+    config: TrainingConfig,
+    quantize: Model,
+    export: Folder,
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
+    cefilter: Corpus,
+    alignments_original: Aligned | None,
+    alignments_student: Aligned,
+) -> None:
+    """Translate HTML with the student, and compare the words under its tags with those of the reference.
+
+    The reference is aligned with the priors of the parallel corpus, or of the distilled one.
+    """
+    texts = [one for one in dataset_test + dataset_devtest if not parse_dataset(one.name).augmentation]
+    if not texts:
+        return
+    priors = alignments_student.priors or (alignments_original and alignments_original.priors)
+    if not priors:
+        priors = learn_priors(config, f"markup-priors-{config.pair}", cefilter)
+    aligned = align(config, f"align-markup-{config.pair}", texts[0], priors)
+    step(
+        "pipeline.checks.markup",
+        label=f"check-markup-{config.pair}",
+        args={"trg": config.experiment.trg, "seed": SEED},
+        inputs={
+            "model": quantize,
+            "tokens_src": aligned.src,
+            "tokens_trg": aligned.trg,
+            "alignments": aligned.alignments,
+        },
+        outputs=(NUMBERS,),
+        aliases=aliases(texts[:1]),
+        repeatable=False,  # a matrix product in 8 bits may differ from processor to processor
     )
 
 
