@@ -1,9 +1,9 @@
 """Translates HTML with a quantised student, and tells whether tags are kept and stand round the right words.
 
-    python -m pipeline.checks.markup --model quantized --trg eo --tokens-src test.tok-icu.en.zst \\
-        --tokens-trg test.tok-icu.eo.zst --alignments test.aln.zst --seed 1 --output numbers
+    python -m pipeline.checks.markup --model quantized --src en --trg eo --corpus-src test.en.zst \\
+        --corpus-trg test.eo.zst --priors corpus.priors --seed 1 --output numbers
 
-takes a test set as pipeline.alignments.align writes it, and writes numbers.json:
+writes numbers.json:
 
     engine   what translated
     kinds    of each kind of HTML the counts of pipeline.markup.scores, of at most 40 documents
@@ -11,20 +11,25 @@ takes a test set as pipeline.alignments.align writes it, and writes numbers.json
     samples  the worst: kind, HTML, its translation, and what is wrong
 
 The kinds: a tag round a word, a link round several, nested tags, a list, a line break, an image in a
-sentence, and entities. The reference's words that are linked to the tagged ones are the right ones; a tag
-counts where the translation has these. Marian translates the text of each block, and the tags are placed by
-its alignment, the attention that training guides: as the engine of browsers does.
+sentence, and entities. Words of the source whose links to the reference are unambiguous are tagged (eflomal
+links them by the priors); the reference's words are the right ones, and a tag counts where the translation
+has these. Marian translates the text of each block, and the tags are placed by its alignment, the attention
+that training has guided: as the engine of browsers does.
 """
 
 import argparse
 import logging
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pipeline.alignments.symmetrize import parse_links
+from pipeline.alignments.align import token_links
+from pipeline.alignments.blocks import align_blocks
+from pipeline.alignments.icu_tokens import tokenize, words_of
 from pipeline.common.errors import InputError
 from pipeline.common.lines import zip_lines
+from pipeline.common.sampling import sample
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.markup.documents import Document, Sentence, make_documents, read_sentence
@@ -33,6 +38,7 @@ from pipeline.markup.runs import write
 from pipeline.markup.scores import Judged, Score, judge
 from pipeline.markup.with_marian import translate_aligned
 
+PAIRS = 2000  # of the test set
 SAMPLES = 10
 SAMPLE_CHARACTERS = 500
 ENGINE = "Marian, 8 bits"
@@ -43,9 +49,15 @@ log = logging.getLogger(__name__)
 def main(argv: Sequence[str] | None = None) -> None:
     """Write numbers.json."""
     args = parse_arguments(argv)
-    sentences = read_sentences(args.tokens_src, args.tokens_trg, args.alignments)
-    documents = make_documents(sentences, f"markup {args.seed}")
+    pairs = sample(zip_lines(args.corpus_src, args.corpus_trg), PAIRS, f"markup {args.seed}")
     with staged(args.output) as (output, scratch):
+        sentences = aligned_sentences(pairs, (args.src, args.trg), args.priors, scratch)
+        if not sentences:
+            raise InputError(
+                f"No pair of {args.corpus_src} and {args.corpus_trg} has a word whose link is unambiguous. "
+                "Give a test set whose sides are translations of each other, and priors of its languages."
+            )
+        documents = make_documents(sentences, f"markup {args.seed}")
         translated = translate_markup(
             [document.markup for document in documents],
             lambda texts: translate_aligned(args.model, texts, scratch),
@@ -55,19 +67,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     log.info("%s", numbers["all"])
 
 
-def read_sentences(tokens_src: Path, tokens_trg: Path, alignments: Path) -> list[Sentence]:
-    """The pairs with a word whose links are unambiguous; raises InputError when there are none."""
-    found = [
-        sentence
-        for source, target, links in zip_lines(tokens_src, tokens_trg, alignments)
-        if (sentence := read_sentence(source.split(), target.split(), parse_links(links)))
-    ]
-    if not found:
-        raise InputError(
-            f"No pair of {tokens_src} and {tokens_trg} has a word whose links in {alignments} are "
-            "unambiguous. Give a test set whose sides are translations of each other."
-        )
-    return found
+def aligned_sentences(
+    pairs: Sequence[tuple[str, ...]], locales: tuple[str, str], priors: Path, work: Path
+) -> list[Sentence]:
+    """The pairs that have a word whose links are unambiguous, as eflomal links them by the priors."""
+    tokens = [[tokenize(text, locale) for text, locale in zip(pair, locales, strict=True)] for pair in pairs]
+    words = (tuple(" ".join(words_of(side)) for side in pair) for pair in tokens)
+    links = chain.from_iterable(align_blocks(words, work, priors))
+    found = (
+        read_sentence(source, target, token_links(line, source, target))
+        for (source, target), line in zip(tokens, links, strict=True)
+    )
+    return [sentence for sentence in found if sentence]
 
 
 def markup_numbers(documents: Sequence[Document], translated: Sequence[str], locale: str) -> dict[str, Any]:
@@ -105,10 +116,11 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--model", required=True, type=Path, help="folder that pipeline.quantize.quantize wrote")
-    add("--trg", required=True, help="target language, whose words ICU tells apart")
-    add("--tokens-src", required=True, type=Path, help="the test set's source as tokens")
-    add("--tokens-trg", required=True, type=Path, help="its reference translations as tokens")
-    add("--alignments", required=True, type=Path, help="links between these tokens")
+    add("--src", required=True, help="source language, for ICU's rules")
+    add("--trg", required=True, help="target language")
+    add("--corpus-src", required=True, type=Path, help="a test set's source")
+    add("--corpus-trg", required=True, type=Path, help="its reference translations")
+    add("--priors", required=True, type=Path, help="corpus.priors of pipeline.alignments.priors")
     add("--seed", required=True, type=int, help="seed of the choice of sentences and words")
     add("--output", required=True, type=Path, help="new folder for numbers.json")
     return parser.parse_args(argv)

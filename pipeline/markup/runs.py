@@ -94,10 +94,10 @@ def parse(html: str) -> Markup:
         if empty:
             runs.append(Run("", path))
         path, empty = path[:-1], False
+    text = _text(html[position:])
     if path:
         raise MarkupError(f"<{tags[path[-1]].name}> is not closed")
-    if text := _text(html[position:]):
-        runs.append(Run(text))
+    runs += [Run(text)] if text else []
     return Markup(tuple(tags), tuple(runs))
 
 

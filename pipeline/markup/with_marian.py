@@ -14,14 +14,6 @@ from pipeline.common.vocabulary import load_vocabulary
 from pipeline.markup.placing import Aligned, Link
 
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
-_OPTIONS: Options = {
-    **QUANTISED,
-    "mini-batch": 1,  # as engines of browsers translate, and with each sentence's own shortlist
-    "alignment": "soft",
-    "no-spm-decode": True,
-    "log-level": "warn",
-    "quiet-translation": True,
-}
 
 
 def translate_aligned(folder: Path, texts: Sequence[str], scratch: Path) -> list[Aligned]:
@@ -34,7 +26,12 @@ def translate_aligned(folder: Path, texts: Sequence[str], scratch: Path) -> list
         raise InputError(f"{folder} is no quantised student. Give what pipeline.quantize.quantize wrote.")
     options: Options = {
         **model.settings,
-        **_OPTIONS,
+        **QUANTISED,
+        "mini-batch": 1,  # as engines of browsers translate, and with each sentence's own shortlist
+        "alignment": "soft",
+        "no-spm-decode": True,
+        "log-level": "warn",
+        "quiet-translation": True,
         "models": [str(model.weights)],
         "vocabs": [str(model.source_vocab), str(model.target_vocab)],
         "input": [str(scratch / "text")],
@@ -68,11 +65,11 @@ def read_aligned(line: str, places: Sequence[int]) -> Aligned:
 
     Raises InputError when there are no such weights.
     """
-    written, _, rows = line.rpartition(" ||| ")
+    written, bars, rows = line.rpartition(" ||| ")
     pieces = written.split(" ") if written else []
     text, spans = _joined(pieces)
-    weights = [[*map(float, row.split(","))] for row in rows.split()][: len(pieces)]
-    if len(weights) != len(pieces) or any(len(row) > len(places) for row in weights):
+    weights = [[*map(float, row.split(","))] for row in (rows.split() if bars else ())][: len(pieces)]
+    if not bars or len(weights) != len(pieces) or any(len(row) > len(places) for row in weights):
         raise InputError("Marian does not align each piece of a translation with the pieces of its source.")
     if weights:  # of a source that was cropped there are fewer
         places = [*places[: len(weights[0]) - 1], places[-1]]

@@ -80,6 +80,20 @@ def exported(**changed: Any) -> Numbers:
     return {**counts, "samples": samples, **changed}
 
 
+def markup(kept: int = 276, right: int = 410, **changed: Any) -> Numbers:
+    """HTML of two kinds, 280 documents with 440 tags that count."""
+
+    def score(documents: int, kept: int, countable: int, right: int) -> Numbers:
+        shares = {"kept_share": kept / documents, "right_share": right / countable if countable else 0.0}
+        counts = {"documents": documents, "well_formed": documents, "kept": kept, "tags": countable}
+        return {**counts, "countable": countable, "right": right, **shares}
+
+    kinds = {"word": score(140, kept - 140, 220, right - 220), "list": score(140, 140, 220, 220)}
+    samples = [["word", "A <b>dog</b>.", "<b></b>Hundo.", "<b> is round nothing, not Hundo"]]
+    every = score(280, kept, 440, right)
+    return {"engine": "Marian, 8 bits", "kinds": kinds, "all": every, "samples": samples, **changed}
+
+
 def training(*chrf: float, entropy: Sequence[float] = (), **changed: Any) -> Numbers:
     """metrics.json of a training that was validated every 100 updates, and has seen its 1,000 pairs twice."""
     scores = zip(chrf, entropy or [2.0] * len(chrf), strict=True)
@@ -119,5 +133,6 @@ NUMBERS = {
     "pipeline.checks.vocabulary": vocabulary(),
     "pipeline.checks.alignments": alignments(),
     "pipeline.checks.exported": exported(),
+    "pipeline.checks.markup": markup(),
     "pipeline.checks.differences": differences("tiny", teacher=(51.5, 0.04)),
 }

@@ -10,7 +10,7 @@ import pytest
 
 from tests.checks import numbers
 from tests.stages.configs import FULL, graph
-from translations_assets.checks import models
+from translations_assets.checks import markup, models
 from translations_assets.checks.gates import GATES, Gate, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
 from translations_assets.common.errors import FailedStep, StepFailed, TranslationsError
@@ -223,6 +223,37 @@ def test_exports(bad: dict[str, Any], told: str) -> None:
     verdict = models.export(of(numbers.exported(**bad)), gates.ExportGate())
     assert not verdict.passed
     assert told in verdict.description
+
+
+@pytest.mark.parametrize(
+    ("kept", "right", "passed"), [(252, 352, True), (251, 440, False), (280, 351, False)]
+)
+def test_html(kept: int, right: int, passed: bool) -> None:
+    """At the thresholds, and one below."""
+    numbers_of_both = {
+        "check_export": {"load": numbers.exported(), "html": numbers.markup(kept=kept, right=right)}
+    }
+    verdict = markup.markup(numbers_of_both, gates.Markup())
+    assert verdict.passed == passed
+    assert f"{percent(right / 440)} of 440 tags stand round the right words" in verdict.description
+    assert f"the fewest of the kind word: {percent((right - 220) / 220)}" in verdict.description
+    assert verdict.numbers["tags kept"] == kept / 280
+    assert models.export(numbers_of_both, gates.ExportGate()).passed
+
+
+def test_html_that_tells_nothing() -> None:
+    with pytest.raises(NothingToJudge, match="no priors"):
+        markup.markup(of(numbers.exported()), gates.Markup())
+    every = {**numbers.markup()["all"], "countable": 49}
+    with pytest.raises(NothingToJudge, match="49 tags .* 50 are asked for"):
+        markup.markup(of(numbers.markup(all=every)), gates.Markup())
+    assert markup.markup(of(numbers.markup(all=every)), gates.Markup.model_validate({"min-tags": 49})).passed
+    nothing = {kind: {**one, "countable": 0} for kind, one in numbers.markup()["kinds"].items()}
+    with pytest.raises(NothingToJudge, match="0 tags .* 1 are asked for"):
+        markup.markup(
+            of(numbers.markup(all={**every, "countable": 0}, kinds=nothing)),
+            gates.Markup.model_validate({"min-tags": 0}),
+        )
 
 
 def test_percentages() -> None:

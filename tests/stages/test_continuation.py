@@ -133,17 +133,24 @@ KEPT = {
 
 
 @pytest.mark.parametrize(
-    ("urls", "aligned"),
+    ("urls", "aligned", "checked"),
     [
-        (PLAIN, ["alignments-priors-student-en-ru", "split-alignments-student-en-ru"]),
-        (ALIGNED, ["fetch-alignments-distillation-en-ru"]),
+        (
+            PLAIN,
+            ["alignments-priors-student-en-ru", "split-alignments-student-en-ru"],
+            ["check-export-en-ru", "check-markup-en-ru"],
+        ),
+        (ALIGNED, ["fetch-alignments-distillation-en-ru"], ["check-export-en-ru"]),  # without priors
     ],
 )
-def test_with_a_distilled_corpus_only_the_student_is_made(urls: str, aligned: list[str]) -> None:
+def test_with_a_distilled_corpus_only_the_student_is_made(
+    urls: str, aligned: list[str], checked: list[str]
+) -> None:
     new = continued(VOCAB, corpora(distillation=urls), text=WITHOUT_DATA)
     assert {name for name, steps in new.stages.items() if steps} == KEPT
     assert labels(new.stages["cefilter"]) == ["fetch-distillation-en-ru"]
     assert labels(new.stages["alignments_student"])[: len(aligned)] == aligned
+    assert labels(new.stages["check_export"]) == checked
     assert files(new.step("shortlist-en-ru"), "corpus_src") == ["fetch-distillation-en-ru:corpus.en.zst"]
     assert "corpus" not in new.step("check-vocab-en-ru").inputs
 

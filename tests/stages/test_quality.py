@@ -87,7 +87,25 @@ def test_without_text_or_test_sets_there_is_nothing_to_compute() -> None:
         *(name for name in STAGES if name.startswith("check_evaluate_")),  # it has no test set
         "check_final_evaluation",  # nor does it ask for it
     }
-    assert labels(stages["check_export"]) == ["check-export-zh-en"]
+    assert labels(stages["check_export"]) == ["check-export-zh-en", "check-markup-zh-en"]
+
+
+def test_html_is_made_of_the_first_test_set_that_is_no_variant() -> None:
+    def text(config: str) -> list[str]:
+        (step,) = [step for step in graph(config).stages["check_export"] if "markup" in step.label]
+        assert {made.step.label for name, _, made in step.input_outputs() if name == "model"} == {
+            "quantize-en-eo"
+        }
+        assert files(step, "priors") == ["alignments-priors-en-eo:corpus.priors"]
+        return [*files(step, "corpus_src"), *files(step, "corpus_trg")]
+
+    def sides(label: str) -> list[str]:
+        return [f"{label}:corpus.en.zst", f"{label}:corpus.eo.zst"]
+
+    assert text(DEMO) == sides("dataset-test-demo_test-en-eo")
+    variant_first = DEMO.replace("test: [demo_test]", "test: [demo_aug-upper_test, demo_test]")
+    assert text(variant_first) == sides("dataset-test-demo_test-en-eo")
+    assert text(DEMO.replace("test: [demo_test]", "test: []")) == sides("dataset-devtest-demo_dev-en-eo")
 
 
 def test_students_are_compared_with_the_ensemble_or_with_each_teacher() -> None:

@@ -109,7 +109,7 @@ GATES: tuple[Gate, ...] = (
     *_gates("alignment-indices", models.alignment_indices, *_ALIGNED),
     *_gates("alignment-links", models.alignment_links, *_ALIGNED),
     *_gates("export", models.export, "export"),
-    *_gates("markup", markup.markup, "export", reads=("check_{}_markup",)),
+    *_gates("markup", markup.markup, "export"),
     *_gates("training-collapse", models.collapse, *_TRAINED, "finetune_student", reads=_OWN),
     *_gates("training-curve", models.curve, *_TRAINED, reads=_OWN),
     *_gates("training-curve", partial(models.curve, epochs=False), "finetune_student", reads=_OWN),

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, only, percent
+from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, percent, telling
 from translations_assets.config import gates
 from translations_assets.results.files import Numbers
 
 
 def markup(documents: Documents[Numbers], thresholds: gates.Markup) -> Verdict:
     """Judge how many documents keep their tags, and how many tags stand round the right words."""
-    found = only(documents, "the training config exports nothing, or has no test set")
-    every, kinds = found["all"], found["kinds"]
-    if every["countable"] < max(1, thresholds.min_tags):
+    found = telling(documents, "kinds", "alignments are fetched, and with no priors to align a test set by")
+    every, kinds = found["all"], {kind: one for kind, one in found["kinds"].items() if one["countable"]}
+    if not kinds or every["countable"] < thresholds.min_tags:
         raise NothingToJudge(
-            f"only {every['countable']} tags stand round words whose translation is known; "
-            f"{thresholds.min_tags} are asked for"
+            f"{every['countable']} tags stand round words whose translation is known, and "
+            f"{max(1, thresholds.min_tags)} are asked for"
         )
-    counted = [kind for kind, score in kinds.items() if score["countable"]]
-    worst = min(counted, key=lambda kind: float(kinds[kind]["right_share"]))
+    worst = min(kinds, key=lambda kind: float(kinds[kind]["right_share"]))
     return Verdict(
         every["kept_share"] >= thresholds.min_kept and every["right_share"] >= thresholds.min_right,
         f"{percent(every['kept_share'])} of {every['documents']} documents in HTML keep their tags, "

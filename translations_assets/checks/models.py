@@ -8,7 +8,15 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict, only, percent
+from translations_assets.checks.verdict import (
+    Documents,
+    NotComputed,
+    NothingToJudge,
+    Verdict,
+    only,
+    percent,
+    telling,
+)
 from translations_assets.config import gates
 from translations_assets.config.model_names import (
     BACKWARDS,
@@ -207,7 +215,7 @@ def _gap(
 
 def export(documents: Documents[Numbers], thresholds: gates.ExportGate) -> Verdict:
     """Judge whether exported files load, and their translations."""
-    found = only(documents, "the training config exports nothing")
+    found = telling(documents, "loads", "the training config exports nothing")
     if not found["loads"]:
         return Verdict(False, f"the exported files do not load: {found['error']}")
     empty, copied = (found[what] / found["sentences"] for what in ("empty", "copied"))

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
+from translations_assets.results.files import Numbers
+
 Told = TypeVar("Told")  # what a step tells: its statistics, training, scores, comparison or numbers
 # Stage → step label → what the step tells
 Documents: TypeAlias = Mapping[str, Mapping[str, Told]]
@@ -40,6 +42,11 @@ def only(documents: Documents[Told], absent: str) -> Told:
     if found is None:
         raise NothingToJudge(absent)
     return found
+
+
+def telling(documents: Documents[Numbers], name: str, absent: str) -> Numbers:
+    """Return the numbers of the only step that tells one of that name; raises NothingToJudge without such."""
+    return only({"": {label: told for label, told in each(documents) if name in told}}, absent)
 
 
 def percent(share: float) -> str:

@@ -21,9 +21,9 @@ from translations_assets.config.model_names import QUANTIZED
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob
 from translations_assets.results.evaluations import (
-    MARKUP,
     Evaluations,
     evaluation_steps,
+    markup_steps,
     missing_evaluations,
     read_evaluations,
     read_markup_scores,
@@ -125,7 +125,7 @@ def _download(store: Store, files: Mapping[str, Blob], folder: Path) -> None:
 def results(partition: Partition, overrides: Set = None, json: Json = False) -> None:
     """Print the scores of every model on every test set."""
     session = common.reading_session(partition, overrides)
-    found = known_results(session, [*evaluation_steps(session), *session.graph.stages[MARKUP]])
+    found = known_results(session, [*evaluation_steps(session), *markup_steps(session)])
     common.print_warnings(session)
     metrics = read_evaluations(session, found, read_each(session, found, read_metrics))
     if not metrics:

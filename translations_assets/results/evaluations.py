@@ -21,7 +21,7 @@ from translations_assets.running.session import Session
 Evaluations: TypeAlias = "dict[str, dict[str, Scores]]"
 
 FINAL = "final_evaluation"
-MARKUP = "check_export_markup"
+MARKUP = "pipeline.checks.markup"  # the script
 PARAMETERS = re.compile(r"model\..*(npz|bin)")
 
 
@@ -71,9 +71,14 @@ def read_evaluations(
     return found
 
 
+def markup_steps(session: Session) -> list[Step]:
+    """The step that translates HTML, if there is one."""
+    return [step for step in session.graph.steps if step.script == MARKUP]
+
+
 def read_markup_scores(session: Session, results: Mapping[str, KnownResult]) -> MarkupScores | None:
     """What becomes of HTML in translation by the exported student; None while that is not known."""
-    tried = {label: known for label, known in results.items() if known.step.stage == MARKUP}
+    tried = {label: known for label, known in results.items() if known.step.script == MARKUP}
     return next(iter(read_each(session, tried, read_markup).values()), None)
 
 

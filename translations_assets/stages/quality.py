@@ -14,7 +14,6 @@ from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Folder, Input, RepoFile
-from translations_assets.stages.alignments import align, learn_priors
 from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     GPU_ATTEMPTS,
@@ -177,8 +176,16 @@ def check_alignments_student(config: TrainingConfig, alignments_student: Aligned
 
 
 @stage(group="checks", checks="export")
-def check_export(config: TrainingConfig, export: Folder, dataset_devtest: Corpora) -> None:
-    """Load the exported files, and translate with them."""
+def check_export(
+    config: TrainingConfig,
+    export: Folder,
+    quantize: Model,
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
+    alignments_original: Aligned | None,
+    alignments_student: Aligned,
+) -> None:
+    """Load the exported files, and translate with them; HTML, too, and look where its tags come to stand."""
     step(
         "pipeline.checks.exported",
         label=f"check-export-{config.pair}",
@@ -187,43 +194,18 @@ def check_export(config: TrainingConfig, export: Folder, dataset_devtest: Corpor
         outputs=(NUMBERS,),
         repeatable=False,
     )
-
-
-@stage(group="checks", checks="export")
-def check_export_markup(
-    config: TrainingConfig,
-    quantize: Model,
-    export: Folder,
-    dataset_devtest: Corpora,
-    dataset_test: Corpora,
-    cefilter: Corpus,
-    alignments_original: Aligned | None,
-    alignments_student: Aligned,
-) -> None:
-    """Translate HTML with the student, and compare the words under its tags with those of the reference.
-
-    The reference is aligned with the priors of the parallel corpus, or of the distilled one.
-    """
     texts = [one for one in dataset_test + dataset_devtest if not parse_dataset(one.name).augmentation]
-    if not texts:
+    priors = (alignments_original and alignments_original.priors) or alignments_student.priors
+    if not texts or not priors:  # alignments that were fetched come without priors
         return
-    priors = alignments_student.priors or (alignments_original and alignments_original.priors)
-    if not priors:
-        priors = learn_priors(config, f"markup-priors-{config.pair}", cefilter)
-    aligned = align(config, f"align-markup-{config.pair}", texts[0], priors)
     step(
         "pipeline.checks.markup",
         label=f"check-markup-{config.pair}",
-        args={"trg": config.experiment.trg, "seed": SEED},
-        inputs={
-            "model": quantize,
-            "tokens_src": aligned.src,
-            "tokens_trg": aligned.trg,
-            "alignments": aligned.alignments,
-        },
+        args={**languages(config), "seed": SEED},
+        inputs={"model": quantize, **texts[0].sides, "priors": priors},
         outputs=(NUMBERS,),
         aliases=aliases(texts[:1]),
-        repeatable=False,  # a matrix product in 8 bits may differ from processor to processor
+        repeatable=False,
     )
 
 

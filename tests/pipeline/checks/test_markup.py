@@ -1,0 +1,82 @@
+"""HTML of a test set through a real student, by Marian and by the engine of browsers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.alignments.priors import main as learn_priors
+from pipeline.checks.markup import main, markup_numbers
+from pipeline.common.errors import InputError
+from pipeline.markup.documents import Document
+from pipeline.markup.runs import parse
+from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
+from tests.pipeline.checks.helpers import numbers, text
+from tests.pipeline.markup.conftest import guided
+from tests.pipeline.quantize.conftest import one_thread
+
+__all__ = ["guided", "one_thread"]  # fixtures
+
+
+@pytest.fixture(scope="module")
+def priors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Priors of the corpus that the student has learned from."""
+    folder = tmp_path_factory.mktemp("priors")
+    source, target = write_corpus(folder, sentence_pairs(1000))
+    options = ["--src", "en", "--trg", "eo", "--sample-size", "1000"]
+    learn_priors(
+        [*options, "--corpus-src", str(source), "--corpus-trg", str(target), "--output", str(folder / "out")]
+    )
+    return folder / "out" / "corpus.priors"
+
+
+def of_pairs(folder: Path, model: Path, priors: Path, pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    sides = [text(folder / f"test.{side}.zst", [pair[side] for pair in pairs]) for side in (0, 1)]
+    languages = ["--src", "en", "--trg", "eo", "--corpus-src", sides[0], "--corpus-trg", sides[1]]
+    options = ["--model", model, "--priors", priors, "--seed", "1"]
+    return numbers(main, folder / "out", *options, *languages)
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_a_guided_student_keeps_tags_on_their_words(guided: Path, priors: Path, tmp_path: Path) -> None:
+    found = of_pairs(tmp_path, guided, priors, [("", ""), *sentence_pairs(1100)[1000:]])
+    every = found["all"]
+    assert every["documents"] == sum(kind["documents"] for kind in found["kinds"].values()) > 200
+    assert every["well_formed"] == every["documents"]
+    assert every["kept_share"] > 0.9
+    assert every["right_share"] > 0.9
+    assert every["countable"] > 300
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_a_reference_that_belongs_to_other_sentences(guided: Path, priors: Path, tmp_path: Path) -> None:
+    """What it is linked to is seldom in the translation, and then seldom under the tag."""
+    pairs = sentence_pairs(1100)[1000:]
+    shifted = [(source, pairs[number - 7][1]) for number, (source, _) in enumerate(pairs)]
+    every = of_pairs(tmp_path, guided, priors, shifted)["all"]
+    assert every["countable"] < 0.9 * every["tags"]
+
+
+def test_no_pair_to_make_html_of(priors: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="whose link is unambiguous"):
+        of_pairs(tmp_path, tmp_path, priors, [("", "La hundo."), ("!", "?")])
+
+
+def test_numbers_and_the_worst_samples() -> None:
+    documents = [
+        Document("word", parse("A <b>dog</b>"), {0: ("hundo",)}),
+        Document("word", parse("A <b>cat</b>"), {0: ("kato",)}),
+        Document("link", parse("A <i>cow</i>"), {0: ("bovino",)}),
+    ]
+    found = markup_numbers(documents, ["<b>hundo</b>", "<b></b>kato", "bovino"], "eo")
+    assert [*found["kinds"]] == ["word", "link"]
+    assert (found["kinds"]["word"]["kept"], found["kinds"]["word"]["right"]) == (2, 1)
+    assert (found["all"]["documents"], found["all"]["kept"], found["all"]["right"]) == (3, 2, 1)
+    assert found["samples"] == [
+        ["link", "A <i>cow</i>", "bovino", "<i> 1 → 0 times; <i> is round nothing, not bovino"],
+        ["word", "A <b>cat</b>", "<b></b>kato", "<b> is round nothing, not kato"],
+    ]
