@@ -240,6 +240,14 @@ def test_results_tell_what_the_exported_model_needs(command: Command) -> None:
     assert found["words_per_second"] == 2500
 
 
+def test_results_tell_what_becomes_of_html(command: Command) -> None:
+    make("evaluate_exported")
+    assert "HTML" not in command("results", PARTITION).out
+    make("check_export")
+    told = "HTML: 98.6 % of 280 documents keep their tags, 93.2 % of 440 tags stand round the right words"
+    assert f"{told} (Marian, 8 bits)\n" in command("results", PARTITION).out
+
+
 def test_scores_that_are_damaged_are_told_with_what_to_do(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

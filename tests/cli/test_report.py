@@ -143,6 +143,22 @@ def test_the_exported_model_stands_beside_the_released_one(
     assert re.search(r"released\s+1\.0\s+2\.0\s+± 0\.5", text)
 
 
+def test_html_in_translation_stands_in_report_and_card(command: Command, place: Place) -> None:
+    make("evaluate_exported")
+    command("report", PARTITION)
+    assert "HTML" not in Page(place.root / PAGE).text
+    make("check_export")
+    for options in ((), ("--card",)):
+        command("report", PARTITION, *options)
+    text = Page(place.root / PAGE).text
+    assert re.search(r"word\s+140\s+97\.1 %\s+220\s+86\.4 %\s+list\s+140\s+100\.0 %\s+220\s+100\.0 %", text)
+    assert re.search(r"all\s+280\s+98\.6 %\s+440\s+93\.2 %", text)
+    assert re.search(r"export\s+markup\s+warn\s+passed\s+98\.6 % of 280 documents", text)
+    assert (
+        "\nHTML: 98.6 % of 280 documents keep their tags, 93.2 % of 440 " in (place.root / CARD).read_text()
+    )
+
+
 def test_a_model_card_has_the_hubs_metadata(command: Command, place: Place) -> None:
     make("evaluate_exported", checks=True)
     assert command("report", PARTITION, "--card").out == f"{CARD}\n"

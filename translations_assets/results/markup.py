@@ -42,6 +42,7 @@ class MarkupScores(Record):
         """The scores in a sentence."""
         every = self.overall
         return (
-            f"{every.kept_share:.1%} of {every.documents:,} documents keep their tags, "
-            f"{every.right_share:.1%} of {every.countable:,} tags stand round the right words ({self.engine})"
+            f"{100 * every.kept_share:.1f} % of {every.documents:,} documents keep their tags, "
+            f"{100 * every.right_share:.1f} % of {every.countable:,} tags stand round the right words "
+            f"({self.engine})"
         )

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from pipeline.alignments.priors import main as learn_priors
-from pipeline.checks.markup import main, markup_numbers
+from pipeline.checks.markup import aligned_sentences, main, markup_numbers
 from pipeline.common.errors import InputError
-from pipeline.markup.documents import Document
-from pipeline.markup.runs import parse
+from pipeline.markup.documents import Document, make_documents
+from pipeline.markup.placing import translate_markup
+from pipeline.markup.runs import parse, write
+from pipeline.markup.with_marian import translate_aligned
+from pipeline.quantize.export import main as export
+from tests.browsers import in_node, missing
 from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
 from tests.pipeline.checks.helpers import numbers, text
 from tests.pipeline.markup.conftest import guided
@@ -49,6 +53,27 @@ def test_a_guided_student_keeps_tags_on_their_words(guided: Path, priors: Path, 
     assert every["kept_share"] > 0.9
     assert every["right_share"] > 0.9
     assert every["countable"] > 300
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_the_engine_of_browsers_puts_them_there_too(guided: Path, priors: Path, tmp_path: Path) -> None:
+    """Its products in 8 bits are others, so that a weak student may align some words otherwise."""
+    if reason := missing("node"):
+        pytest.skip(reason)
+    options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
+    export(["--model", str(guided), *options, "--output", str(tmp_path / "exported")])
+    (tmp_path / "work").mkdir()
+    sentences = aligned_sentences(sentence_pairs(1100)[1000:], ("en", "eo"), priors, tmp_path / "work")
+    documents = make_documents(sentences, "1")
+    markups = [document.markup for document in documents]
+    placed = translate_markup(markups, lambda texts: translate_aligned(guided, texts, tmp_path / "work"))
+    ours = [write(markup) for markup in placed]
+    theirs = in_node(tmp_path / "exported", [write(markup) for markup in markups], html=True).translations
+    assert sum(one == other for one, other in zip(ours, theirs, strict=True)) > 0.9 * len(ours)
+    every = markup_numbers(documents, theirs, "eo")["all"]
+    assert every["well_formed"] == every["documents"]
+    assert min(every["kept_share"], every["right_share"]) > 0.9
 
 
 @pytest.mark.marian

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from pipeline.alignments.align import word_positions
 from pipeline.alignments.icu_tokens import tokenize
 from pipeline.markup.documents import EACH, Sentence, Spot, make_documents, read_sentence
 from pipeline.markup.runs import Run, parse, plain_texts, write
@@ -16,9 +17,10 @@ LINKS = ((0, 0), (1, 1), (2, 2), (3, 3), (5, 4))
 
 def sentence(source: str, target: str, *words: tuple[int, int], locales: str = "en eo") -> Sentence | None:
     """A sentence from a pair and links between its words, marks included."""
-    sides = [tokenize(text, locale) for text, locale in zip((source, target), locales.split(), strict=True)]
-    places = [[place for place, token in enumerate(side) if token != "▁"] for side in sides]
-    return read_sentence(*sides, [(places[0][one], places[1][other]) for one, other in words])
+    one, other = locales.split()
+    tokens, others = tokenize(source, one), tokenize(target, other)
+    places, others_places = word_positions(tokens), word_positions(others)
+    return read_sentence(tokens, others, [(places[src], others_places[trg]) for src, trg in words])
 
 
 def sentences(size: int) -> list[Sentence]:

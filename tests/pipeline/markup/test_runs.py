@@ -27,7 +27,7 @@ from pipeline.markup.runs import (
         "A <b>big</b> dog.",
         '<i>a <b>b</b></i> c<br>d <img src="/x.png" alt=""> e',
         "<ul><li>A <b>dog</b>.</li><li>A <i>cat</i>.</li></ul>",
-        '<a href="/?a=1&amp;b=2" title="&quot;&lt;5&quot; &amp; \'go\'" hidden="">x &lt; y &amp; z&nbsp;w</a>',
+        '<a href="/?a=1&amp;b=2" title="&quot;&lt;5&quot; &amp; \'go\'" hidden="">x &lt; y&nbsp;w</a>',
         "<b></b>empty<i><b></b></i>",
         "<b><img><br></b><br><br>",
         "<b>我爱</b>你。<u>مرحبا</u> שלום",
