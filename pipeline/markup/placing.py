@@ -41,7 +41,8 @@ def translate_markup(
     """Translate HTML block by block: the text alone, in one call for all, and the tags by its alignment."""
     parts = [[*blocks(document)] for document in documents]
     texts = [text_of(block).strip() for of_document in parts for block in of_document]
-    translations = iter(translate([text for text in texts if text]))
+    shown = [text for text in texts if text]
+    translations = iter(translate(shown) if shown else ())
     translated = []
     for document, of_document in zip(documents, parts, strict=True):
         runs: list[Run] = []

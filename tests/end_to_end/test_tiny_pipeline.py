@@ -225,5 +225,6 @@ def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> No
         "quantize-en-eo",
         "export-en-eo",
         "check-export-en-eo",
+        "check-markup-en-eo",
         *(label for label in statuses if label.startswith(follow)),
     }

@@ -9,7 +9,6 @@ import pytest
 
 from pipeline.alignments.priors import main as learn_priors
 from pipeline.checks.markup import aligned_sentences, main, markup_numbers
-from pipeline.common.errors import InputError
 from pipeline.markup.documents import Document, make_documents
 from pipeline.markup.placing import translate_markup
 from pipeline.markup.runs import parse, write
@@ -20,6 +19,9 @@ from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
 from tests.pipeline.checks.helpers import numbers, text
 from tests.pipeline.markup.conftest import guided
 from tests.pipeline.quantize.conftest import one_thread
+from translations_assets.checks.markup import markup as judge_markup
+from translations_assets.checks.verdict import NothingToJudge
+from translations_assets.config.gates import Markup
 
 __all__ = ["guided", "one_thread"]  # fixtures
 
@@ -86,9 +88,13 @@ def test_a_reference_that_belongs_to_other_sentences(guided: Path, priors: Path,
     assert every["countable"] < 0.9 * every["tags"]
 
 
-def test_no_pair_to_make_html_of(priors: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="whose link is unambiguous"):
-        of_pairs(tmp_path, tmp_path, priors, [("", "La hundo."), ("!", "?")])
+@pytest.mark.parametrize("pairs", [[], [("", "La hundo."), ("!", "?")]])
+def test_no_pair_to_make_html_of(priors: Path, tmp_path: Path, pairs: list[tuple[str, str]]) -> None:
+    """No model is needed, and the gate has nothing to judge."""
+    found = of_pairs(tmp_path, tmp_path, priors, pairs)
+    assert (found["kinds"], found["all"]["documents"], found["samples"]) == ({}, 0, [])
+    with pytest.raises(NothingToJudge, match="0 tags"):
+        judge_markup({"check_export": {"html": found}}, Markup())
 
 
 def test_numbers_and_the_worst_samples() -> None:
