@@ -9,7 +9,7 @@ from translations_assets.results.files import Numbers
 
 def markup(documents: Documents[Numbers], thresholds: gates.Markup) -> Verdict:
     """Judge how many documents keep their tags, and how many tags stand round the right words."""
-    found = telling(documents, "kinds", "alignments are fetched, and with no priors to align a test set by")
+    found = telling(documents, "kinds", "there is no test set, or fetched alignments leave no priors for it")
     every, kinds = found["all"], {kind: one for kind, one in found["kinds"].items() if one["countable"]}
     if not kinds or every["countable"] < thresholds.min_tags:
         raise NothingToJudge(
