@@ -147,7 +147,7 @@ def test_what_failed_is_shown_as_it_was_then(command: Command, place: Place) -> 
     assert command("logs", FIRST, VOCAB).out == f"the log of {VOCAB}\n"
     missing = command("logs", FIRST, "train-backwards-en-eo")
     assert f"train-backwards-en-eo has not begun in run {FIRST[:8]}." in missing.err
-    assert "  6/84 steps" in command("status").out
+    assert "  6/85 steps" in command("status").out
 
 
 def test_a_run_whose_process_was_killed_is_marked_as_failed(command: Command, place: Place) -> None:
