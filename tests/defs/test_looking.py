@@ -79,7 +79,7 @@ def test_runs_are_published_if_the_config_asks_for_it_and_a_key_is_there(place: 
     offline = {"WANDB_MODE": "offline", "WANDB_CONFIG_DIR": str(place.root)}
     assert materialize(place, WANDB, **offline) is None
     edit(place, "target-stage: all", "target-stage: all\nwandb-publication: true")
-    assert "84 steps: 84 cached" in place.run("translations", "plan", PARTITION).stdout
+    assert "85 steps: 85 cached" in place.run("translations", "plan", PARTITION).stdout
     alone = {"WANDB_API_KEY": "", "NETRC": str(place.root / "netrc"), "WANDB_CONFIG_DIR": str(place.root)}
     assert materialize(place, WANDB, **alone) is None  # and the run succeeded
     first = materialize(place, WANDB, **offline)
