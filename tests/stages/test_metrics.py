@@ -40,6 +40,14 @@ def test_only_their_models_and_documents_come_from_the_network() -> None:
     assert all(len(str(step.args["sha256"])) == 64 for step in steps)
 
 
+def test_documents_of_sets_of_the_hub_come_from_there() -> None:
+    text = METRICS.replace("ntrex_test", "bouquet_test")
+    flores, bouquet = graph(text).stages["evaluation_inputs"][3:]
+    assert (flores.script, flores.secrets) == ("pipeline.data.documents", ())
+    assert (bouquet.script, bouquet.secrets) == ("pipeline.data.hub_documents", ("HF_TOKEN",))
+    assert (bouquet.args["provider"], bouquet.args["trg_code"]) == ("bouquet", "rus_Cyrl")
+
+
 @pytest.mark.parametrize("script", ["spbleu", "comet"])
 def test_every_evaluation_is_scored_by_them(script: str) -> None:
     decoded = [*evaluations(METRICS, "evaluate"), *evaluations(METRICS, "exported")]

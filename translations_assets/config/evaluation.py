@@ -14,7 +14,8 @@ from translations_assets.config.yaml_reader import Found, at
 
 SHA256 = "[0-9a-f]{64}"
 PARAGRAPHS = ("evaluation", "paragraphs")
-WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu")  # as in pipeline.data.documents
+HUB_DOCUMENTS = ("flores200-plus", "wmt24pp", "bouquet")  # as in pipeline.data.hub_documents
+WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others as in pipeline.data.documents
 # FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
 # the same file is NLLB-200's tokenizer, which has one.
 SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
@@ -48,7 +49,7 @@ class Evaluation(Section):
     spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
     comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")
     paragraphs: Texts = default(
-        (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU"
+        (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU, WMT24++, BOUQuET"
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.evaluation import SPBLEU_SHA256, SPBLEU_URL
+from translations_assets.config.evaluation import HUB_DOCUMENTS, SPBLEU_SHA256, SPBLEU_URL
 from translations_assets.config.languages import language
 from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
@@ -67,7 +67,7 @@ def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
     src, trg = language(config.experiment.src), language(config.experiment.trg)
     provider = PARALLEL[dataset.provider]
     fetched = step(
-        "pipeline.data.documents",
+        "pipeline.data.hub_documents" if dataset.provider in HUB_DOCUMENTS else "pipeline.data.documents",
         label=f"documents-{dataset.short_name}-{config.pair}",
         args={
             "provider": dataset.provider,
@@ -77,6 +77,7 @@ def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
         },
         outputs=("documents.zst",),
         attempts=DOWNLOAD_ATTEMPTS,
+        secrets=provider.secrets,
     )
     return fetched["documents.zst"]
 
