@@ -59,6 +59,38 @@ def test_every_evaluation_is_scored_by_them(script: str) -> None:
     assert files(backwards, "translations") == ["evaluate-backwards-flores_devtest-en-ru:translations.zst"]
 
 
+def test_unaligned_words_are_counted_in_translations_of_the_sets_that_are_named() -> None:
+    """Of the models from source to target, by the priors of the corpus that teachers are trained on."""
+    text = f"{FULL}evaluation: {{unaligned: [ntrex_test]}}\nfinal-evaluation: {{}}\n"
+    plain, scored = graph(f"{FULL}final-evaluation: {{}}\n"), graph(text)
+    added = [step for step in scored.steps if step.label not in plain.by_label]
+    models = ("teacher-1", "teacher-2", "teacher-ensemble", "student", "finetuned-student", "quantized")
+    named = {f"unaligned-{model}-ntrex_test-en-ru" for model in (*models, "exported", "released")}
+    assert {*labels(added)} == named
+    student = scored.step("unaligned-student-ntrex_test-en-ru")
+    assert student.args == {"src": "en", "trg": "ru", "dataset": "ntrex_test"}
+    assert files(student, "priors") == ["alignments-priors-en-ru:corpus.priors"]
+    assert files(student, "translations") == ["evaluate-student-ntrex_test-en-ru:translations.zst"]
+    assert files(student, "corpus_src") == ["dataset-test-ntrex_test-en-ru:corpus.en.zst"]
+    assert files(student, "corpus_trg") == ["dataset-test-ntrex_test-en-ru:corpus.ru.zst"]
+    assert not scored.changed_stages(plain) - {
+        *(name for name in STAGES if name.startswith("evaluate_")),
+        "final_evaluation",
+    }
+
+
+def test_without_them_no_evaluation_needs_alignments_that_its_model_does_not() -> None:
+    """Stages that were left out before are left out still."""
+    assert "alignments_original" not in graph(FULL).stage_closure(["evaluate_backwards"])
+    for name in (*EVALUATIONS, "final_evaluation"):
+        if name != "evaluate_backwards":
+            models = [
+                up for up in STAGES[name].upstream if up.startswith(("train", "quant", "fine", "export"))
+            ]
+            reached = models or ["evaluate_exported"]
+            assert "alignments_original" in graph(FULL).stage_closure(reached), name
+
+
 def test_models_are_compared_by_them_too() -> None:
     (compared, *_) = graph(METRICS).stages["check_evaluate_exported"]
     assert compared.args["comet"] == "wmt22-comet-da"
