@@ -166,28 +166,6 @@ def test_paragraphs_need_documents(name: str, problem: str) -> None:
     assert found[0].startswith(f"14 evaluation.paragraphs[0]: {problem}")
 
 
-def test_unaligned_words_are_counted_in_test_sets() -> None:
-    asked = "evaluation:\n  unaligned: [flores_devtest, flores_dev]\n"
-    (found,) = problems_of(SMALL + asked)
-    assert found.startswith("13 evaluation.unaligned[1]: 'flores_dev' is not in datasets.test. Did you mean")
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        "continuation:\n  models: {teacher: {urls: ['https://a.org/a'], mode: use}}\n",
-        "continuation:\n  corpora: {distillation: {src: 'https://a.org/a', trg: 'https://a.org/b'}}\n",
-    ],
-)
-def test_unaligned_words_need_teachers_that_are_trained(given: str) -> None:
-    asked = "evaluation:\n  unaligned: [flores_devtest]\n"
-    needs = "evaluation.unaligned: needs the alignments of the corpus that teachers are trained on"
-    assert any(needs in problem for problem in problems_of(SMALL + given + asked))
-    parse_config(SMALL + asked, "config.yml")
-    init = "continuation:\n  models: {teacher: {urls: ['https://a.org/a'], mode: init}}\n"
-    parse_config(SMALL + init + asked, "config.yml")
-
-
 def test_distillation_needs_a_vocabulary_and_no_datasets() -> None:
     text = f"{SMALL}continuation:\n  corpora:\n    distillation:\n      {CORPUS}"
     assert [found.partition(": ")[0] for found in problems_of(text)] == [
