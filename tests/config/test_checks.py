@@ -154,7 +154,11 @@ def test_models_of_metrics_are_checked(wrong: dict[str, str], problem: str) -> N
     ("name", "problem"),
     [
         ("flores_devtset", "'flores_devtset' is not in datasets.test. Did you mean 'flores_devtest'?"),
-        ("opus_Books/v1", "'opus_Books/v1' tells no documents; those of flores, ntrex, sacrebleu do"),
+        (
+            "opus_Books/v1",
+            "'opus_Books/v1' tells no documents; those of flores, ntrex, sacrebleu, flores200-plus, wmt24pp, "
+            "bouquet do",
+        ),
     ],
 )
 def test_paragraphs_need_documents(name: str, problem: str) -> None:

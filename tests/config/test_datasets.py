@@ -21,6 +21,8 @@ from translations_assets.config.errors import ConfigError
         ("mtdata_aug-inline-noise_Neulab-tedtalks_dev-1-eng-pol", "mtdata", "inline-noise",
          "Neulab-tedtalks_dev-1-eng-pol"),
         ("sacrebleu_wmt20/dev", "sacrebleu", None, "wmt20/dev"),
+        ("wmt24pp_aug-mix_test", "wmt24pp", "mix", "test"),
+        ("flores200-plus_devtest", "flores200-plus", None, "devtest"),
         ("url_https://host/a_b.[LANG].zst", "url", None, "https://host/a_b.[LANG].zst"),
     ],
 )  # fmt: skip

@@ -65,6 +65,22 @@ def test_serbian_in_latin_letters_is_not_given_text_in_cyrillic_ones() -> None:
     assert {code for code in languages() if not language(code).flores} == {"sr_latn"}
 
 
+def test_sets_of_the_hub_have_one_variant_of_a_language() -> None:
+    wmt24pp = {
+        code: language(code).wmt24pp for code in ("en", "ar", "es", "pt", "pt_pt", "nb", "nn", "zh_hant")
+    }
+    assert list(wmt24pp.values()) == ["en", "ar_SA", "es_MX", "pt_BR", "pt_PT", "no_NO", "", "zh_TW"]
+    bouquet = {code: language(code).bouquet for code in ("ar", "de", "ko", "pt_br", "pt_pt", "tl", "zh_hant")}
+    assert list(bouquet.values()) == [
+        *("arz_Arab", "deu_Latn", "kor_Kore", "por_Latn_braz1246", "", "tgl_Latn", "cmn_Hant"),
+    ]
+    assert [language(code).flores_plus for code in ("et", "tl", "zh")] == ["ekk_Latn", "fil_Latn", "cmn_Hans"]
+    latin = language("sr_latn")
+    assert (latin.wmt24pp, latin.bouquet, latin.flores_plus) == ("", "", "")
+    for known in languages().values():
+        assert known.wmt24pp in ("", "en") or known.wmt24pp[:-3] in (known.iso639_1, "fil", "no"), known
+
+
 @pytest.mark.parametrize("code", languages())
 def test_a_row_agrees_with_itself_and_with_mtdata(code: str) -> None:
     known = language(code)

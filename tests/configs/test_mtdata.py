@@ -62,7 +62,7 @@ def test_names_tell_uses(corpus: str, use: str) -> None:
         ("Statmt-newsdev_enlt-2019-eng-lit", "sacreBLEU"),
         ("Neulab-tedtalks_test-1-eng-lit", "TED"),
         ("Flores-flores200_dev-1-eng-lit", "FLORES"),
-        ("Google-wmt24pp-1-eng-lit_LT", "sacreBLEU"),
+        ("Google-wmt24pp-1-eng-lit_LT", "WMT24++ has a provider"),
         ("Tilde-czechtourism-1-eng-lit", "does not exist"),
     ],
 )

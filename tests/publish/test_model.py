@@ -12,6 +12,15 @@ from translations_assets.publish.model import PublishedModel, _as_mozillas, _eva
 from translations_assets.results.scores import Scores
 
 
+def test_shares_of_unaligned_words_have_mozillas_name_and_scale() -> None:
+    scores = {"unaligned": {"score": -1.25}, "unaligned_src": {"score": 2.5}}
+    found = _as_mozillas(Scores.from_dict({"dataset": "strings", **scores}))
+    assert found == {
+        "unaligned-ratio": {"score": -0.0125, "details": {}},
+        "unaligned_src": {"score": 0.025, "details": {}},
+    }
+
+
 def test_comet_is_told_from_0_to_1_and_all_else_from_0_to_100() -> None:
     """Mozilla's `comet` of a good model is about 0.88, its `bleu` and `chrf` are those of sacreBLEU."""
     scores = {name: {"score": 87.654321, "ci": 0.5, "signature": name} for name in ("bleu", "chrf", "comet")}

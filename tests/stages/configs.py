@@ -105,7 +105,27 @@ evaluation:
     vocab-sha256: {"1" * 64}
   paragraphs: [flores_devtest, ntrex_test]
 """
-TEXTS = {"full": FULL, "small": SMALL, "demo": DEMO, "imports": IMPORTS, "metrics": METRICS}
+MOZILLAS = """\
+experiment:
+  name: sets
+  src: en
+  trg: ru
+datasets:
+  train: [opus_ParaCrawl/v9]
+  devtest: [bouquet_dev]
+  test: [wmt24pp_test, bouquet_test, flores200-plus_devtest, tmx_aug-short_pontoon]
+evaluation:
+  paragraphs: [wmt24pp_test, bouquet_test]
+  unaligned: [tmx_aug-short_pontoon]
+"""
+TEXTS = {
+    "full": FULL,
+    "small": SMALL,
+    "demo": DEMO,
+    "imports": IMPORTS,
+    "metrics": METRICS,
+    "mozillas": MOZILLAS,
+}
 
 
 @cache

@@ -36,6 +36,19 @@ def test_a_token_reaches_only_the_datasets_that_may_ask_for_it() -> None:
     assert set(secrets.values()) == {("TRANSLATIONS_LOGIN_EXAMPLE_COM",)}  # a server's own login
 
 
+def test_sets_of_the_hub_have_codes_and_a_script_of_their_own() -> None:
+    sets = ("wmt24pp_test", "bouquet_test", "flores200-plus_devtest")
+    text = FULL.replace("    - ntrex_test\n", "".join(f"    - {name}\n" for name in sets))
+    labelled = {name: graph(text).step(f"dataset-test-{name}-en-ru") for name in sets}
+    assert [step.script for step in labelled.values()] == [
+        "pipeline.data.parallel_wmt24pp",
+        "pipeline.data.parallel_bouquet",
+        "pipeline.data.parallel_flores200_plus",
+    ]
+    assert [step.args["trg_code"] for step in labelled.values()] == ["ru_RU", "rus_Cyrl", "rus_Cyrl"]
+    assert [step.secrets for step in labelled.values()] == [(), ("HF_TOKEN",), ("HF_TOKEN",)]
+
+
 def test_an_augmented_dataset_is_fetched_and_then_modified() -> None:
     steps = [step for step in graph(FULL).stages["dataset_test"] if "upper" in step.label]
     fetched, augmented = steps

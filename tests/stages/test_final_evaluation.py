@@ -39,6 +39,15 @@ def test_the_student_is_not_translated_with_again() -> None:
     assert "en-ru__ntrex_test__bergamot__full__latest__chrf.metrics.json" in step.outputs
 
 
+def test_sets_of_mozillas_final_evaluations_have_its_names() -> None:
+    sets = {"wmt24pp_test": "wmt24pp", "bouquet_test": "bouquet", "flores200-plus_devtest": "flores200-plus"}
+    for name, mozillas in (sets | {"bouquet_dev": "bouquet_dev"}).items():
+        step = graph((FULL + MODELS).replace("ntrex_test", name)).step(
+            f"final-evaluation-exported-{name}-en-ru"
+        )
+        assert f"en-ru__{mozillas}__bergamot__full__latest__translations.json" in step.outputs
+
+
 def test_what_others_are_made_of() -> None:
     asked = graph(FULL + MODELS)
     released = asked.step("final-evaluation-released-ntrex_test-en-ru")

@@ -40,6 +40,14 @@ def test_only_their_models_and_documents_come_from_the_network() -> None:
     assert all(len(str(step.args["sha256"])) == 64 for step in steps)
 
 
+def test_documents_of_sets_of_the_hub_come_from_there() -> None:
+    text = METRICS.replace("ntrex_test", "bouquet_test")
+    flores, bouquet = graph(text).stages["evaluation_inputs"][3:]
+    assert (flores.script, flores.secrets) == ("pipeline.data.documents", ())
+    assert (bouquet.script, bouquet.secrets) == ("pipeline.data.hub_documents", ("HF_TOKEN",))
+    assert (bouquet.args["provider"], bouquet.args["trg_code"]) == ("bouquet", "rus_Cyrl")
+
+
 @pytest.mark.parametrize("script", ["spbleu", "comet"])
 def test_every_evaluation_is_scored_by_them(script: str) -> None:
     decoded = [*evaluations(METRICS, "evaluate"), *evaluations(METRICS, "exported")]
@@ -49,6 +57,38 @@ def test_every_evaluation_is_scored_by_them(script: str) -> None:
     backwards = next(step for step in scored if "backwards-flores_devtest" in step.label)
     assert files(backwards, "corpus_trg") == ["dataset-test-flores_devtest-en-ru:corpus.en.zst"]
     assert files(backwards, "translations") == ["evaluate-backwards-flores_devtest-en-ru:translations.zst"]
+
+
+def test_unaligned_words_are_counted_in_translations_of_the_sets_that_are_named() -> None:
+    """Of the models from source to target, by the priors of the corpus that teachers are trained on."""
+    text = f"{FULL}evaluation: {{unaligned: [ntrex_test]}}\nfinal-evaluation: {{}}\n"
+    plain, scored = graph(f"{FULL}final-evaluation: {{}}\n"), graph(text)
+    added = [step for step in scored.steps if step.label not in plain.by_label]
+    models = ("teacher-1", "teacher-2", "teacher-ensemble", "student", "finetuned-student", "quantized")
+    named = {f"unaligned-{model}-ntrex_test-en-ru" for model in (*models, "exported", "released")}
+    assert {*labels(added)} == named
+    student = scored.step("unaligned-student-ntrex_test-en-ru")
+    assert student.args == {"src": "en", "trg": "ru", "dataset": "ntrex_test"}
+    assert files(student, "priors") == ["alignments-priors-en-ru:corpus.priors"]
+    assert files(student, "translations") == ["evaluate-student-ntrex_test-en-ru:translations.zst"]
+    assert files(student, "corpus_src") == ["dataset-test-ntrex_test-en-ru:corpus.en.zst"]
+    assert files(student, "corpus_trg") == ["dataset-test-ntrex_test-en-ru:corpus.ru.zst"]
+    assert not scored.changed_stages(plain) - {
+        *(name for name in STAGES if name.startswith("evaluate_")),
+        "final_evaluation",
+    }
+
+
+def test_without_them_no_evaluation_needs_alignments_that_its_model_does_not() -> None:
+    """Stages that were left out before are left out still."""
+    assert "alignments_original" not in graph(FULL).stage_closure(["evaluate_backwards"])
+    for name in (*EVALUATIONS, "final_evaluation"):
+        if name != "evaluate_backwards":
+            models = [
+                up for up in STAGES[name].upstream if up.startswith(("train", "quant", "fine", "export"))
+            ]
+            reached = models or ["evaluate_exported"]
+            assert "alignments_original" in graph(FULL).stage_closure(reached), name
 
 
 def test_models_are_compared_by_them_too() -> None:

@@ -54,7 +54,9 @@ SLUG_LENGTH = 50
 ALIAS_LENGTH = 50
 ALIAS_KEYS = ("dataset", "alias")
 
-_KEY = re.compile(r"(?P<provider>[a-z]+(?:-[a-z]+)*)_(?:aug-(?P<augmentation>[a-z-]+)_)?(?P<name>\S+)")
+_KEY = re.compile(
+    r"(?P<provider>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)_(?:aug-(?P<augmentation>[a-z-]+)_)?(?P<name>\S+)"
+)
 
 
 # The forms of keys and aliases as regular expressions of JavaScript, for editors.

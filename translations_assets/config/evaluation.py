@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
@@ -10,11 +10,13 @@ from pydantic import Field
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import among
 from translations_assets.config.section import InJsonSchema, Section, Texts, Url, default, formed
-from translations_assets.config.yaml_reader import Found, at
+from translations_assets.config.yaml_reader import Found, KeyPath, at
 
 SHA256 = "[0-9a-f]{64}"
 PARAGRAPHS = ("evaluation", "paragraphs")
-WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu")  # as in pipeline.data.documents
+UNALIGNED = ("evaluation", "unaligned")
+HUB_DOCUMENTS = ("flores200-plus", "wmt24pp", "bouquet")  # as in pipeline.data.hub_documents
+WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others as in pipeline.data.documents
 # FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
 # the same file is NLLB-200's tokenizer, which has one.
 SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
@@ -47,8 +49,9 @@ class Evaluation(Section):
 
     spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
     comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")
+    unaligned: Texts = default((), "test sets of short text whose words without a link are counted")
     paragraphs: Texts = default(
-        (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU"
+        (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU, WMT24++, BOUQuET"
     )
 
 
@@ -56,10 +59,26 @@ def check_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `evaluation`."""
     datasets = [dataset for _, dataset in listed(config, "test")]
     known = {name: dataset for dataset in datasets for name in (dataset.key, dataset.short_name)}
-    names = at(config, PARAGRAPHS)
-    for index, name in enumerate(names if isinstance(names, list) else ()):
-        path, dataset = (*PARAGRAPHS, index), known.get(str(name))
+    for path, name in (*_named(config, PARAGRAPHS), *_named(config, UNALIGNED)):
+        dataset = known.get(str(name))
         if dataset is None:
             yield path, f"{name!r} is not in datasets.test.{among(str(name), [*known])}"
-        elif dataset.provider not in WITH_DOCUMENTS or dataset.augmentation:
+        elif path[:2] == PARAGRAPHS and (dataset.provider not in WITH_DOCUMENTS or dataset.augmentation):
             yield path, f"{name!r} tells no documents; those of {', '.join(WITH_DOCUMENTS)} do, as they come"
+    if at(config, UNALIGNED) and not _trains_teachers(config):
+        yield (
+            UNALIGNED,
+            "needs the alignments of the corpus that teachers are trained on, and none is trained; remove it",
+        )
+
+
+def _named(config: Mapping[str, Any], path: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+    names = at(config, path)
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        yield (*path, index), name
+
+
+def _trains_teachers(config: Mapping[str, Any]) -> bool:
+    """As `trains_teachers` of the stages."""
+    distillation = at(config, ("continuation", "corpora", "distillation"))
+    return not distillation and at(config, ("continuation", "models", "teacher", "mode")) != "use"

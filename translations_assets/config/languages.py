@@ -13,11 +13,16 @@ script or region after `_` where one is needed (`zh_hant`). Of each language it 
 | `ntrex` | the file's name in NTREX-128 (`rus`, `srp-Cyrl`) |
 | `hplt` | the name in HPLT 3, as in FLORES-200, but `cmn_Hans`, `ekk_Latn`, `fil_Latn`, `gug_Latn` |
 | `hplt2` | the name in HPLT 2; left out where it is the one of FLORES-200 |
+| `bouquet` | the name in BOUQuET; left out where it is the one of HPLT 3, as are all of FLORES+ |
+| `wmt24pp` | the locale in WMT24++; left out where it has none |
 | `pontoon` | the locale at Pontoon, Mozilla's localisation platform; left out where it is ISO 639-1 |
 | `icu` | the ICU locale that finds word boundaries |
 | `spaced` | whether words are separated by spaces, so that lengths are counted in words; not Korean |
 
-A name is empty where the provider lacks the language, or has it in another script only.
+A name is empty where the provider lacks the language, or has it in another script only. Where it has several
+variants, a language has the name of its usual written one: at WMT24++ `ar` is `ar_SA` and not the dialect of
+`ar_EG`, `fr` is `fr_FR`, `pt` is `pt_BR`. Where there is one variant only, that is it: BOUQuET's Arabic is
+Egypt's, its Portuguese Brazil's (and not `pt_pt`), WMT24++'s Spanish Mexico's.
 
 Of each script: `type` (alphabetic, abjad, abugida, logographic, featural) and `bicameral`, whether it has
 upper and lower case. Georgian's capitals begin neither sentences nor names, so it counts as having one case.
@@ -60,6 +65,8 @@ class Language:
     ntrex: str
     hplt: str
     hplt2: str
+    bouquet: str
+    wmt24pp: str
     pontoon: str
     icu: str
     spaced: bool
@@ -71,6 +78,11 @@ class Language:
     def chinese(self) -> str:
         """The variant of Chinese, `simplified` or `traditional`; empty for other languages."""
         return {"Hans": "simplified", "Hant": "traditional"}.get(self.script_code, "")
+
+    @property
+    def flores_plus(self) -> str:
+        """The name in FLORES+, whose names of languages HPLT 3 has taken over."""
+        return self.hplt
 
     @property
     def bicleaner(self) -> str:
@@ -86,6 +98,7 @@ def languages() -> Mapping[str, Language]:
     for code, fields in table["languages"].items():
         script = table["scripts"][fields["script"]]
         usual = {"hplt2": fields["flores"], "pontoon": fields["iso639_1"]}
+        usual |= {"bouquet": fields["hplt"], "wmt24pp": ""}
         known[code] = Language(
             code=code,
             **usual | fields,

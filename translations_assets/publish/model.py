@@ -32,6 +32,8 @@ METADATA = "metadata.json"
 ID_LENGTH = 22
 DIGITS = 4
 OWN = {*OTHERS} - {RELEASED}  # besides teachers
+SHARES = ("comet", "unaligned", "unaligned_src")  # metrics that Mozilla has from 0 to 1
+MOZILLAS_METRICS = {"unaligned": "unaligned-ratio"}
 FOLDERS = {BACKWARDS: "backward", FINETUNED: "student-finetuned"}  # of other models: their names
 
 
@@ -105,10 +107,10 @@ def _evaluation_folder(model: str) -> str:
 
 
 def _as_mozillas(scores: Scores) -> dict[str, dict[str, Any]]:
-    """Scores as Mozilla's evaluations write them: COMET's from 0 to 1; all but the score are its details."""
+    """Scores as Mozilla's evaluations write them: COMET and shares from 0 to 1; the rest are details."""
     found = {}
     for metric, score in scores.by_metric.items():
         details = {key: value for key, value in score.to_dict().items() if key != "score"}
-        value = score.score / 100 if metric == "comet" else score.score
-        found[metric] = {"score": round(value, DIGITS), "details": details}
+        value = score.score / 100 if metric in SHARES else score.score
+        found[MOZILLAS_METRICS.get(metric, metric)] = {"score": round(value, DIGITS), "details": details}
     return found

@@ -15,6 +15,8 @@ METRICS: Mapping[str, str] = {
     "chrfpp": "chrF++",
     "spbleu": "spBLEU",
     "comet": "COMET",
+    "unaligned": "unaligned",
+    "unaligned_src": "unaligned source",
 }
 
 Value = TypeVar("Value")

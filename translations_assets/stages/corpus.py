@@ -147,7 +147,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
         args, inputs = {}, {f"corpus_{side}": _file(dataset, codes[side]) for side in codes}
     corpus = corpus_step(
         config,
-        f"pipeline.data.parallel_{dataset.provider}",
+        f"pipeline.data.parallel_{dataset.provider.replace('-', '_')}",
         label=f"{label}-unmodified" if chinese or dataset.augmentation else label,
         dataset=dataset,
         args=args,

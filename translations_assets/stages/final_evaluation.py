@@ -12,6 +12,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Input, Output, WorkerClass
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, fetch_model, url_secrets
 from translations_assets.stages.handles import (
+    Aligned,
     Corpora,
     Corpus,
     Evaluations,
@@ -33,6 +34,7 @@ def final_evaluation(
     evaluate_exported: Evaluations,
     dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """The exported student against Firefox's released model and others, on every test set.
 
@@ -56,7 +58,7 @@ def final_evaluation(
         for name, form, model in others
         for test in dataset_test
     ]
-    return score(config, evaluation_inputs, evaluations)
+    return score(config, evaluation_inputs, evaluations, aligned=alignments_original)
 
 
 def _fetch_released(config: TrainingConfig) -> Output:

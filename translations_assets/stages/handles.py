@@ -104,12 +104,21 @@ Corpora: TypeAlias = "list[Corpus]"
 Evaluations: TypeAlias = "list[ModelEvaluation]"
 
 
+# What Mozilla's results call test sets, where it is not the short name.
+MOZILLAS_SETS = {
+    "flores200-plus_devtest": "flores200-plus",
+    "wmt24pp_test": "wmt24pp",
+    "bouquet_test": "bouquet",
+}
+
+
 def mozillas_name(config: TrainingConfig, test: Corpus, translator: str, model: str) -> str:
     """The beginning of the names of a model's results on a test set in Mozilla's layout.
 
     Its translator of exported students is the engine in Firefox, `bergamot`.
     """
-    return "__".join((config.pair, test.short_name, translator, model, "latest"))
+    test_set = MOZILLAS_SETS.get(test.name, test.short_name)
+    return "__".join((config.pair, test_set, translator, model, "latest"))
 
 
 def aliases(texts: Sequence[Corpus | Mono]) -> dict[str, str]:

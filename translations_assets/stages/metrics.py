@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.evaluation import SPBLEU_SHA256, SPBLEU_URL
+from translations_assets.config.evaluation import HUB_DOCUMENTS, SPBLEU_SHA256, SPBLEU_URL
 from translations_assets.config.languages import language
 from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
@@ -15,7 +15,7 @@ from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, Output
 from translations_assets.results.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
-from translations_assets.stages.handles import Evaluations, ModelEvaluation, aliases
+from translations_assets.stages.handles import Aligned, Evaluations, ModelEvaluation, aliases, languages
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
@@ -46,9 +46,13 @@ def evaluation_inputs(config: TrainingConfig) -> EvaluationInputs:
     documents = {
         dataset.key: _documents(config, dataset)
         for dataset in config.datasets.test
-        if {dataset.key, dataset.short_name}.intersection(config.evaluation.paragraphs)
+        if _is_named(dataset, config.evaluation.paragraphs)
     }
     return EvaluationInputs(spbleu, comet, vocab, documents)
+
+
+def _is_named(dataset: Dataset | None, names: Sequence[str]) -> bool:
+    return dataset is not None and not {dataset.key, dataset.short_name}.isdisjoint(names)
 
 
 def _fetch(name: str, url: str, sha256: str, file: str) -> Output:
@@ -67,7 +71,7 @@ def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
     src, trg = language(config.experiment.src), language(config.experiment.trg)
     provider = PARALLEL[dataset.provider]
     fetched = step(
-        "pipeline.data.documents",
+        "pipeline.data.hub_documents" if dataset.provider in HUB_DOCUMENTS else "pipeline.data.documents",
         label=f"documents-{dataset.short_name}-{config.pair}",
         args={
             "provider": dataset.provider,
@@ -77,6 +81,7 @@ def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
         },
         outputs=("documents.zst",),
         attempts=DOWNLOAD_ATTEMPTS,
+        secrets=provider.secrets,
     )
     return fetched["documents.zst"]
 
@@ -88,10 +93,12 @@ def score(
     *,
     backwards: bool = False,
     exported: Folder | None = None,
+    aligned: Aligned | None = None,
 ) -> Evaluations:
     """The evaluations; with steps that score their translations by what the config names besides.
 
     Of paragraphs the sentences' translations are joined; an `exported` model translates whole ones itself.
+    `aligned` has the priors by which words are aligned.
     """
     scored = []
     for evaluation in evaluations:
@@ -102,6 +109,8 @@ def score(
             segments = _comet(config, config.evaluation.comet.name, inputs, evaluation)
         if documents := inputs.documents.get(evaluation.test.name):
             _paragraphs(config, documents, evaluation, backwards, exported)
+        if aligned and aligned.priors and _is_named(evaluation.test.dataset, config.evaluation.unaligned):
+            _unaligned(config, aligned.priors, evaluation)
         scored.append(replace(evaluation, spbleu_model=inputs.spbleu, comet_segments=segments))
     return scored
 
@@ -143,6 +152,19 @@ def _comet(
         repeatable=False,  # the last digit of a score may differ
     )
     return scored[SEGMENTS]
+
+
+def _unaligned(config: TrainingConfig, priors: Output, evaluation: ModelEvaluation) -> None:
+    test = evaluation.test
+    step(
+        "pipeline.eval.unaligned",
+        label=f"unaligned-{_name(config, evaluation)}",
+        args={**languages(config), "dataset": test.name},
+        inputs={"priors": priors, "translations": evaluation.translations, **test.sides},
+        outputs=(SCORES,),
+        aliases=aliases([test]),
+        repeatable=False,  # eflomal samples
+    )
 
 
 def _paragraphs(

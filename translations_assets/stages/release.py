@@ -23,6 +23,7 @@ from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     QUANTIZED_FILES,
     SHORTLIST,
+    Aligned,
     Corpora,
     Corpus,
     Evaluations,
@@ -116,13 +117,15 @@ def evaluate_teacher(
     train_teacher: list[Model],
     dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """Scores of each teacher by itself."""
+    inputs, aligned = evaluation_inputs, alignments_original
     return [
         evaluation
         for number, model in enumerate(train_teacher, start=1)
         for evaluation in _evaluate(
-            config, evaluation_inputs, teacher(number), [model], dataset_test, "teacher"
+            config, inputs, teacher(number), [model], dataset_test, "teacher", aligned
         )
     ]
 
@@ -133,19 +136,26 @@ def evaluate_teacher_ensemble(
     train_teacher: list[Model],
     dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """Scores of all teachers together; nothing to do when there is only one."""
     if len(train_teacher) <= 1:
         return []
-    return _evaluate(config, evaluation_inputs, ENSEMBLE, train_teacher, dataset_test, "teacher")
+    inputs, aligned = evaluation_inputs, alignments_original
+    return _evaluate(config, inputs, ENSEMBLE, train_teacher, dataset_test, "teacher", aligned)
 
 
 @stage(group="evaluation")
 def evaluate_student(
-    config: TrainingConfig, train_student: Model, dataset_test: Corpora, evaluation_inputs: EvaluationInputs
+    config: TrainingConfig,
+    train_student: Model,
+    dataset_test: Corpora,
+    evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """Scores of the student before finetuning."""
-    return _evaluate(config, evaluation_inputs, STUDENT, [train_student], dataset_test, "student")
+    inputs, aligned = evaluation_inputs, alignments_original
+    return _evaluate(config, inputs, STUDENT, [train_student], dataset_test, "student", aligned)
 
 
 @stage(group="evaluation")
@@ -154,22 +164,33 @@ def evaluate_finetuned_student(
     finetune_student: Model,
     dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """Scores of the student after finetuning in 8 bits."""
-    return _evaluate(config, evaluation_inputs, FINETUNED, [finetune_student], dataset_test, "student")
+    inputs, aligned = evaluation_inputs, alignments_original
+    return _evaluate(config, inputs, FINETUNED, [finetune_student], dataset_test, "student", aligned)
 
 
 @stage(group="evaluation")
 def evaluate_quantized(
-    config: TrainingConfig, quantize: Model, dataset_test: Corpora, evaluation_inputs: EvaluationInputs
+    config: TrainingConfig,
+    quantize: Model,
+    dataset_test: Corpora,
+    evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """Scores of the quantised student as Marian decodes it, to tell the engine's faults from the model's."""
-    return _evaluate(config, evaluation_inputs, QUANTIZED, [quantize], dataset_test, "student")
+    inputs, aligned = evaluation_inputs, alignments_original
+    return _evaluate(config, inputs, QUANTIZED, [quantize], dataset_test, "student", aligned)
 
 
 @stage(group="evaluation")
 def evaluate_exported(
-    config: TrainingConfig, export: Folder, dataset_test: Corpora, evaluation_inputs: EvaluationInputs
+    config: TrainingConfig,
+    export: Folder,
+    dataset_test: Corpora,
+    evaluation_inputs: EvaluationInputs,
+    alignments_original: Aligned | None,
 ) -> Evaluations:
     """Scores and speed of the exported student in Firefox's engine, a sentence at a time, as users run it."""
     evaluations, asked = [], config.final_evaluation is not None
@@ -185,7 +206,7 @@ def evaluate_exported(
         )
         mozillas = mozillas_name(config, test, "bergamot", config.experiment.name) if asked else ""
         evaluations.append(ModelEvaluation(EXPORTED, test, evaluated["translations.zst"], mozillas))
-    return score(config, evaluation_inputs, evaluations, exported=export)
+    return score(config, evaluation_inputs, evaluations, exported=export, aligned=alignments_original)
 
 
 def _evaluate(
@@ -195,6 +216,7 @@ def _evaluate(
     models: Sequence[Model],
     tests: Corpora,
     decoding: Literal["backward", "teacher", "student"],
+    aligned: Aligned | None = None,
 ) -> Evaluations:
     options, langs = config.marian_args, languages(config)
     if decoding == "backward":
@@ -217,4 +239,5 @@ def _evaluate(
             repeatable=False,
         )
         evaluations.append(ModelEvaluation(model, test, evaluated["translations.zst"]))
-    return score(config, evaluation_inputs, evaluations, backwards=decoding == "backward")
+    backwards = decoding == "backward"
+    return score(config, evaluation_inputs, evaluations, backwards=backwards, aligned=aligned)

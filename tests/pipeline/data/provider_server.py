@@ -19,7 +19,7 @@ PAGE = b"<!DOCTYPE html>\n<html><head><title>Moved away</title></head><body></bo
 class Providers:
     """URL → what is there; `day` is how the server behaves to URLs that contain `where`.
 
-    Days: good, cut (half of a file comes), missing, redirected, page, busy.
+    Days: good, cut (half of a file comes), missing, redirected, page, busy, locked (who are you?), refused.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -67,6 +67,8 @@ def _answer(handler: BaseHTTPRequestHandler, providers: Providers) -> None:
         return _send(handler, 302, b"", Location=f"/{url}{'&' if '?' in url else '?'}moved=1")
     if day == "busy":
         return _send(handler, 503, b"busy")
+    if day in ("locked", "refused"):
+        return _send(handler, 401 if day == "locked" else 403, b"accept the conditions")
     if day == "page":
         return _send(handler, 200, PAGE)
     return _send(handler, 200, content, cut=day == "cut")

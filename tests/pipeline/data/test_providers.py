@@ -21,12 +21,15 @@ from pipeline.data import (
     mono_news_crawl,
     mono_opus,
     mono_url,
+    parallel_bouquet,
     parallel_flores,
+    parallel_flores200_plus,
     parallel_hfp,
     parallel_ntrex,
     parallel_opus,
     parallel_tmx,
     parallel_url,
+    parallel_wmt24pp,
 )
 from tests.pipeline.data.conftest import Main, Written
 from tests.pipeline.data.provider_server import Providers, serving
@@ -70,6 +73,21 @@ def parquet(rows: list[dict[str, object]]) -> bytes:
 def commit(*files: str, **card: object) -> str:
     siblings = [{"rfilename": file} for file in ("README.md", *files)]
     return json.dumps({"sha": SHA, "siblings": siblings, "cardData": card})
+
+
+def hub_set(page: str, revision: str, configs: dict[str, tuple[str, str]], **card: object) -> dict[str, str]:
+    """The answer of the hub's API for a set: subset → its split and the split's file."""
+    declared = [
+        {"config_name": subset, "data_files": [{"split": split, "path": file}]}
+        for subset, (split, file) in configs.items()
+    ]
+    repository = page.removeprefix(f"{HUB}/datasets/")
+    answer = commit(*(file for _, file in configs.values()), configs=declared, **card)
+    return {f"{HUB}/api/datasets/{repository}/revision/{revision}": answer}
+
+
+def json_lines(rows: list[dict[str, object]]) -> str:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
 
 
 def tmx(pairs: list[tuple[str, str]]) -> str:
@@ -169,6 +187,101 @@ CASES = {
         {f"{NTREX}-src.eng.txt": text(EN), f"{NTREX}-ref.rus.txt": text(RU)},
         revision="468c6b6",
         licence="CC-BY-SA-4.0",
+    ),
+    "flores200-plus": parallel(
+        parallel_flores200_plus.main,
+        "devtest",
+        "eng_Latn",
+        "rus_Cyrl",
+        {
+            **hub_set(
+                parallel_flores200_plus.PAGE,
+                "4.3",
+                {code: ("devtest", f"devtest/{code}.jsonl") for code in ("eng_Latn", "rus_Cyrl")},
+                license="cc-by-sa-4.0",
+            ),
+            **{
+                f"{parallel_flores200_plus.PAGE}/resolve/{SHA}/devtest/{iso}_{script}.jsonl": json_lines(
+                    [
+                        {
+                            "id": number,
+                            "iso_639_3": iso,
+                            "iso_15924": script,
+                            "text": line,
+                            "url": "https://a",
+                        }
+                        for number, line in enumerate(lines)
+                    ]
+                )
+                for iso, script, lines in (("eng", "Latn", EN), ("rus", "Cyrl", RU))
+            },
+        },
+        revision=SHA,
+        licence="cc-by-sa-4.0",
+    ),
+    "wmt24pp": parallel(
+        parallel_wmt24pp.main,
+        "test",
+        "en",
+        "ru_RU",
+        {
+            **hub_set(
+                parallel_wmt24pp.PAGE,
+                "e65f585",
+                {"en-ru_RU": ("train", "en-ru_RU.jsonl")},
+                license="apache-2.0",
+            ),
+            f"{parallel_wmt24pp.PAGE}/resolve/{SHA}/en-ru_RU.jsonl": json_lines(
+                [
+                    {
+                        "lp": "en-ru_RU",
+                        "domain": "news",
+                        "document_id": "one",
+                        "segment_id": number,
+                        "is_bad_source": False,
+                        "source": source,
+                        "target": target,
+                        "original_target": target,
+                    }
+                    for number, (source, target) in enumerate(zip(EN, RU, strict=True), start=1)
+                ]
+            ),
+        },
+        revision=SHA,
+        licence="apache-2.0",
+    ),
+    "bouquet": parallel(
+        parallel_bouquet.main,
+        "test",
+        "eng_Latn",
+        "rus_Cyrl",
+        {
+            **hub_set(
+                parallel_bouquet.PAGE,
+                parallel_bouquet.REVISION,
+                {
+                    code: ("test", f"data/sentence_level/test/{code}.parquet")
+                    for code in ("eng_Latn", "rus_Cyrl")
+                },
+            ),
+            **{
+                f"{parallel_bouquet.PAGE}/resolve/{SHA}/data/sentence_level/test/{code}.parquet": parquet(
+                    [
+                        {
+                            "uniq_id": f"P001-S{number}",
+                            "par_id": "P001",
+                            "src_lang": code,
+                            "src_text": line,
+                            "tgt_lang": "eng_Latn",
+                            "tgt_text": EN[number],
+                        }
+                        for number, line in enumerate(lines)
+                    ]
+                )
+                for code, lines in (("eng_Latn", EN), ("rus_Cyrl", RU))
+            },
+        },
+        revision=SHA,
     ),
     "url": parallel(
         parallel_url.main,
@@ -345,7 +458,7 @@ PACKED = {name: case for name, case in CASES.items() if case.main not in (parall
 def test_a_file_that_was_cut_off_before_it_was_published(
     case: Case, run: Callable[[Case], Written], tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="damaged|cannot be read|no well-formed|no zip or tar"):
+    with pytest.raises(InputError, match="damaged|cannot be read|no well-formed|no zip or tar|is no JSON"):
         run(changed(case, lambda content: content[: len(content) * 2 // 3]))
     assert nothing_is_left(tmp_path)
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.languages import Language
 from translations_assets.config.providers.held_out import FLORES, NTREX, SACREBLEU, TMX
+from translations_assets.config.providers.hub_sets import BOUQUET, FLORES_PLUS, WMT24PP
 from translations_assets.config.providers.huggingface import HUB_MONO, HUB_PARALLEL
 from translations_assets.config.providers.monolingual import HPLT, NEWS_CRAWL
 from translations_assets.config.providers.mtdata import MTDATA
@@ -72,7 +73,10 @@ MONO_DEMO = Provider("demo", _demo_code, title=_DEMO_TITLE, sets=("mono",))
 
 PARALLEL: Mapping[str, Provider] = {
     provider.name: provider
-    for provider in (OPUS, MTDATA, SACREBLEU, FLORES, NTREX, TMX, HUB_PARALLEL, URLS, FILE, DEMO)
+    for provider in (
+        *(OPUS, MTDATA, SACREBLEU, FLORES, FLORES_PLUS, NTREX, WMT24PP, BOUQUET),
+        *(TMX, HUB_PARALLEL, URLS, FILE, DEMO),
+    )
 }
 MONO: Mapping[str, Provider] = {
     provider.name: provider
