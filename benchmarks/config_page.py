@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from translations_assets.config.schema import UNUSED, TrainingConfig
-from translations_assets.config.section import Section, by_key, section_in
+from translations_assets.config.section import Section, by_key, section_in, values_of_mapping
 
 _HEAD = """# Keys of a training config
 
@@ -42,11 +42,12 @@ def reference() -> str:
 def _leaves(section: type[Section], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
     for key, field in by_key(section).items():
         inner = (*path, key)
-        below = section_in(field.annotation)
-        if below is None:
-            yield inner, field
-        else:
+        if below := section_in(field.annotation):
             yield from _leaves(below, inner)
+        elif below := section_in(values_of_mapping(field.annotation)):
+            yield from _leaves(below, (*inner, "NAME"))
+        else:
+            yield inner, field
 
 
 def _row(path: tuple[str, ...], field: FieldInfo) -> tuple[str, str, str, str]:

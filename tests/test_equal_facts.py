@@ -6,7 +6,9 @@ import ast
 import re
 from pathlib import Path
 
+from pipeline.common import marian_options
 from translations_assets.common.settings import repository_root
+from translations_assets.config import continuation
 from translations_assets.records import bundle
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.bundle import worker_bundle
@@ -29,6 +31,10 @@ def addresses(folder: Path) -> set[str]:
     nodes = (node for path in folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8"))))
     texts = {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
     return {text for text in texts if re.match(r"https?://\w", text)}
+
+
+def test_the_options_that_shape_a_model() -> None:
+    assert continuation.SHAPING == marian_options.SHAPING
 
 
 def test_a_pod_unpacks_a_bundle_as_the_worker_does(tmp_path: Path) -> None:

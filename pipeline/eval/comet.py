@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise InputError(f"{args.translations} is empty. There is nothing to evaluate.")
         segments = evaluate(args.model, args.vocab, rows, scratch)
         write_lines(output / "segments.zst", map(str, segments))
-        score = {**_mean(segments), "signature": _signature(args.name)}
+        mean = resampled_mean([100 * segment for segment in segments])
+        score = {**mean, "signature": _signature(args.name)}
         write_json(output / "scores.json", {"dataset": args.dataset, "lines": lines, "comet": score})
         if args.results:
             mozillas = {"score": round(sum(segments) / lines, 4), "signature": score["signature"]}
@@ -108,9 +109,9 @@ def _evaluate(model: Path, vocab: Path, part: tuple[Path, Sequence[str]]) -> lis
     return segments
 
 
-def _mean(segments: Sequence[float]) -> dict[str, float]:
-    """As sacreBLEU resamples a test set for its own metrics."""
-    scores = 100 * np.array(segments)
+def resampled_mean(segments: Sequence[float]) -> dict[str, float]:
+    """The mean of lines' scores, with its confidence interval, as sacreBLEU resamples for its own metrics."""
+    scores = np.array(segments)
     chosen = np.random.default_rng(SEED).choice(len(scores), size=(RESAMPLES, len(scores)))
     mean, interval = estimate_ci(scores[chosen].mean(axis=1))
     found = {"score": scores.mean(), "mean": mean, "ci": interval}

@@ -8,7 +8,7 @@ writes translations.zst and metrics.json: BLEU, chrF and chrF++ of the corpus, e
 interval and with sacreBLEU's signature, which tells all that the number depends on, and a few examples.
 
 Several models are an ensemble. A quantised model is decoded as users run it: with its binary shortlist,
-beam 1 and fixed batches, on the CPU.
+beam 1 and fixed batches, on the CPU. With --translations in place of --models a translator's are scored.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.common.errors import InputError
-from pipeline.common.lines import read_lines, zip_lines
+from pipeline.common.lines import read_lines, write_lines, zip_lines
 from pipeline.common.marian import decode
 from pipeline.common.marian_options import parse_marian_args, read_options
 from pipeline.common.script import run, write_json
@@ -74,28 +74,40 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Decode, score, and write the files named above."""
     args = _parser().parse_args(argv)
     pairs = read_test_set(args.corpus_src, args.corpus_trg)
-    settings = read_options(args.decoding_config) | parse_marian_args(args.marian_args)
-    logger.info("Evaluating %s on %s, %d lines: %s", args.models, args.dataset, len(pairs), settings)
     with staged(args.output) as (output, _):
-        decode(args.models, args.corpus_src, output / "translations.zst", settings)
+        if args.translations:
+            write_lines(output / "translations.zst", read_lines(args.translations))
+        else:
+            _decode(args, output / "translations.zst")
         translations = [*read_lines(output / "translations.zst")]
+        if len(translations) != len(pairs):
+            raise InputError(
+                f"{args.translations} has {len(translations):,} translations of the {len(pairs):,} lines of "
+                f"{args.dataset}. Translate it again."
+            )
         write_metrics(output, args.dataset, pairs, translations, args.trg)
+
+
+def _decode(args: argparse.Namespace, output: Path) -> None:
+    settings = read_options(args.decoding_config) | parse_marian_args(args.marian_args)
+    logger.info("Evaluating %s on %s: %s", args.models, args.dataset, settings)
+    decode(args.models, args.corpus_src, output, settings)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--models", type=Path, nargs="+", required=True, help="folders of models; several: ensemble"
-    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--models", type=Path, nargs="+", help="folders of models; several: ensemble")
+    what.add_argument("--translations", type=Path, help="a translator's translations of the test set")
     parser.add_argument("--src", required=True, help="source language")
     parser.add_argument("--trg", required=True, help="target language; BLEU's words depend on it")
     parser.add_argument("--corpus-src", type=Path, required=True, help="the test set's source")
     parser.add_argument("--corpus-trg", type=Path, required=True, help="its reference translations")
     parser.add_argument("--dataset", required=True, help="name of the test set, for metrics.json")
     parser.add_argument(
-        "--decoding-config", type=Path, required=True, help="YAML of Marian's decoding options"
+        "--decoding-config", type=Path, help="YAML of Marian's decoding options, for --models"
     )
     parser.add_argument(
         "--marian-args", default="{}", help="JSON of Marian's options that override that file"

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
+from pipeline.common.packed import pack
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.web import NotFound, Source
-from pipeline.eval.packed import pack
 from pipeline.eval.unpacking import unpack_file
 
 PACKED = ("", ".zst", ".gz")

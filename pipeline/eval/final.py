@@ -5,8 +5,8 @@
         --results en-eo__flores_devtest__bergamot__spring__latest --output evaluation
 
 The model is a folder, or a tar of its files, in Firefox's form, Marian's or CTranslate2's;
-pipeline.eval.systems says what runs it. With --translations in place of --model what pipeline.eval.exported
-has translated is scored. Writes
+pipeline.eval.systems says what runs it. With --translations in place of --model what pipeline.eval.exported,
+or a translator, has translated is scored. Writes
 
     translations.zst, metrics.json                    as pipeline.eval.evaluate does, with name and engine
     NAME__translations.json                           the same in Mozilla's layout (pipeline.eval.results), by
@@ -19,10 +19,10 @@ from pathlib import Path
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.packed import unpack
 from pipeline.common.script import run
 from pipeline.common.staging import staged
 from pipeline.eval.evaluate import read_test_set, write_metrics
-from pipeline.eval.packed import unpack
 from pipeline.eval.results import TRANSLATORS, write_results
 from pipeline.eval.systems import Translated, translate
 
@@ -30,7 +30,7 @@ from pipeline.eval.systems import Translated, translate
 def translated(args: argparse.Namespace, scratch: Path) -> Translated:
     """The translations of the test set, made now or given."""
     if args.translations:
-        return Translated([*read_lines(args.translations)], "firefox", "fxtranslate")
+        return Translated([*read_lines(args.translations)], "firefox", args.engine)
     model = args.model if args.model.is_dir() else unpack(args.model, scratch / "model")
     return translate(model, args.corpus_src, scratch)
 
@@ -64,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--model", type=Path, help="folder of the model, or a tar of its files")
-    what.add_argument("--translations", type=Path, help="what fxtranslate made of the test set, a line each")
+    what.add_argument("--translations", type=Path, help="what was made of the test set, a line each")
+    add("--engine", default="fxtranslate", help="what made --translations, for metrics.json")
     add("--name", required=True, help="the model's name, for metrics.json")
     add("--trg", required=True, help="target language; BLEU's words depend on it")
     add("--corpus-src", required=True, type=Path, help="the test set's source")

@@ -25,10 +25,10 @@ from urllib.parse import urlencode
 
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
+from pipeline.common.packed import pack
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.web import Source
-from pipeline.eval.packed import pack
 from pipeline.eval.unpacking import unpack_file
 
 SERVER = "https://firefox.settings.services.mozilla.com/v1"

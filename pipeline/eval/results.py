@@ -49,9 +49,13 @@ def sentence_scores(judge: Metric, pairs: Sequence[tuple[str, str]]) -> list[flo
 
 
 def write_metric(
-    folder: Path, name: str, metric: str, score: Mapping[str, object], sentences: Sequence[float]
+    folder: Path, name: str, metric: str, score: Mapping[str, object], sentences: Sequence[float | None]
 ) -> None:
-    """Write a metric's two files; what the score says besides itself are its details."""
+    """Write a metric's two files; what the score says besides itself are its details.
+
+    A sentence without a score is null.
+    """
     details = {key: value for key, value in score.items() if key != "score"}
     write_json(folder / f"{name}__{metric}.metrics.json", {"score": score["score"], "details": details})
-    write_json(folder / f"{name}__{metric}.scores.json", [round(sentence, DIGITS) for sentence in sentences])
+    rounded = [None if sentence is None else round(sentence, DIGITS) for sentence in sentences]
+    write_json(folder / f"{name}__{metric}.scores.json", rounded)

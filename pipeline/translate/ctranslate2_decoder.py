@@ -6,6 +6,7 @@ is never written (the unknown piece, control characters) takes its share of the 
 """
 
 import ctypes
+import json
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,7 @@ from pipeline.common.marian import CHARACTERS_PER_PIECE, SOURCE_VOCAB, TARGET_VO
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.translate.ctranslate2_options import Settings
 
+TOKENS = "tokens.json"  # of a model of the Hugging Face hub: what stands before sentences and translations
 SEED = 42  # of sampling
 _MACHINE = re.compile("cuda|cublas|memory|bad_alloc", re.IGNORECASE)  # what another one may do better
 # Bytes that would end a line, or that no text has; Marian does not write them either.
@@ -60,6 +62,9 @@ class Decoder:
         self._pieces = [self._source.id_to_piece(i) for i in range(self._source.get_piece_size())]
         self._numbers = {self._target.id_to_piece(i): i for i in range(self._target.get_piece_size())}
         self._end = self._target.id_to_piece(self._target.eos_id())
+        told = json.loads((model / TOKENS).read_bytes()) if (model / TOKENS).is_file() else {}
+        self._before: list[str] = told.get("source-prefix", [])
+        self._begin: list[str] = told.get("target-prefix", [])
         ctranslate2.set_random_seed(SEED)
         self._translator = load_translator(model, settings.half_precision, cuda_lock)
 
@@ -91,16 +96,19 @@ class Decoder:
     def _translate(self, sentences: list[list[str]]) -> "list[ctranslate2.AsyncTranslationResult]":
         settings = self._settings
         longest = max(map(len, sentences)) + 1
+        if self._before:
+            sentences = [self._before + sentence for sentence in sentences]
         with _explained():
             results: list[ctranslate2.AsyncTranslationResult] = self._translator.translate_batch(
                 sentences,
+                target_prefix=[self._begin] * len(sentences) if self._begin else None,
                 asynchronous=True,
                 beam_size=settings.beam,
                 num_hypotheses=settings.beam,
                 length_penalty=0,  # scores of all are needed as they are, see _ranked
                 max_input_length=0,
                 min_decoding_length=0,
-                max_decoding_length=math.ceil(settings.max_length_factor * longest),
+                max_decoding_length=math.ceil(settings.max_length_factor * longest) + len(self._begin),
                 disable_unk=not settings.allow_unknown,
                 suppress_sequences=[[piece] for piece in _CONTROL if piece in self._numbers],
                 sampling_topk=1 if settings.sampled is None else settings.sampled,
@@ -125,14 +133,16 @@ class Decoder:
                 f"CTranslate2 gave {len(result.hypotheses)} translations of a sentence instead of "
                 f"{self._settings.beam}; nothing is kept"
             )
+        begin = len(self._begin)
         translations = [
-            Translation(self._text(pieces), score, self._score(score, len(pieces)))
+            Translation(self._text(pieces[begin:]), score, self._score(score, len(pieces) - begin))
             for pieces, score in zip(result.hypotheses, result.scores, strict=True)
         ]
         return sorted(translations, key=lambda translation: -translation.score)
 
     def _text(self, pieces: Sequence[str]) -> str:
-        return str(self._target.decode([self._numbers[piece] for piece in pieces if piece != self._end]))
+        known = (piece for piece in pieces if piece != self._end and piece in self._numbers)
+        return str(self._target.decode([self._numbers[piece] for piece in known]))
 
     def _score(self, path_score: float, length: int) -> float:
         """The length counts the end of sentence, if it came to that."""

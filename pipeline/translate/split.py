@@ -1,4 +1,4 @@
-"""Split a text into a given number of parts of about the same size, in order.
+"""Split a text into a given number of parts of about the same size, or of given weights, in order.
 
     python -m pipeline.translate.split --text corpus.en.zst --references corpus.ru.zst --parts 10 \\
         --output parts
@@ -10,6 +10,7 @@ always N parts; when the text has fewer lines, the last ones are empty.
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 
 from pipeline.common.errors import InputError
@@ -23,9 +24,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     if args.parts < 1:
         raise InputError(f"--parts must be at least 1, not {args.parts}")
+    if args.weights and (len(args.weights) != args.parts or min(args.weights) <= 0):
+        raise InputError(f"--weights must be {args.parts} numbers above 0, one for each part")
     texts = [args.text, *([args.references] if args.references else [])]
     lines = count_lines(args.text)
-    sizes = part_sizes(lines, args.parts)
+    sizes = weighted_sizes(lines, args.weights) if args.weights else part_sizes(lines, args.parts)
     stats = {"lines": {"in": lines, "kept": lines, "dropped": {}}, "parts": sizes}
     rows = zip_lines(*texts)
     with staged(args.output) as (output, _):
@@ -44,6 +47,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--text", required=True, type=Path, help="text to split")
     parser.add_argument("--references", type=Path, help="its translation, split in the same way")
     parser.add_argument("--parts", required=True, type=int, help="number of parts")
+    parser.add_argument("--weights", nargs="+", type=float, help="sizes of the parts, relative to each other")
     parser.add_argument("--output", required=True, type=Path, help="new folder for the parts")
     return parser.parse_args(argv)
 
@@ -52,6 +56,13 @@ def part_sizes(lines: int, parts: int) -> list[int]:
     """How many lines each part gets: sizes differ by at most one, larger ones first."""
     size, larger = divmod(lines, parts)
     return [size + 1] * larger + [size] * (parts - larger)
+
+
+def weighted_sizes(lines: int, weights: Sequence[float]) -> list[int]:
+    """How many lines each part gets by its weight; each end is at most half a line from the exact one."""
+    total = sum(weights)
+    ends = [round(lines * sum(weights[:number]) / total) for number in range(len(weights) + 1)]
+    return [end - begin for begin, end in pairwise(ends)]
 
 
 def write_part(

@@ -119,6 +119,10 @@ def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on(
             "  models:\n    backwards:\n      type: opusmt\n      url: https://a.org/1\n      mode: use\n",
             "15 continuation.models.backwards.type: is not supported: OPUS-MT's models keep their vocabulary",
         ),
+        (
+            "  models:\n    student:\n      url: https://a.org/1\n      mode: continue\n",
+            "16 continuation.models.student.mode: must be one of init, not the text 'continue'",
+        ),
     ],
 )
 def test_a_wrong_continuation(lines: str, problem: str) -> None:
@@ -208,6 +212,56 @@ def test_a_model_that_is_trained_on_without_its_vocabulary() -> None:
     assert (note.line, note.key) == (14, "continuation.models.teacher")
     assert note.message.startswith("no vocabulary is trained: it is this model's")
     assert notes_on(f"{SMALL}continuation:\n{model}{VOCAB}") == []
+
+
+STUDENT = "  models:\n    student: {url: https://a.org/1, mode: init}\n"
+
+
+def test_a_student_to_begin_from_gives_vocabulary_and_shape() -> None:
+    vocabulary, shape = notes_on(f"{SMALL}continuation:\n{STUDENT}")
+    assert (vocabulary.line, vocabulary.key) == (14, "continuation.models.student")
+    assert vocabulary.message.startswith("no vocabulary is trained: it is this model's")
+    assert "experiment.student-model is only what metadata.json calls it" in shape.message
+    assert [note.message for note in notes_on(f"{SMALL}continuation:\n{STUDENT}{VOCAB}")] == [shape.message]
+
+
+@pytest.mark.parametrize(
+    ("mode", "vocab", "conflict"),
+    [("init", "", True), ("continue", "", True), ("use", "", False), ("init", VOCAB, False)],
+)
+def test_a_model_with_another_vocabulary_than_the_students(mode: str, vocab: str, conflict: bool) -> None:
+    """One that is only used may have its own; of those that are trained all have the run's."""
+    for model in (
+        f"teacher: {{urls: [https://a.org/t], mode: {mode}}}",
+        f"backwards: {{url: https://a.org/b, mode: {mode}}}",
+    ):
+        text = f"{SMALL}continuation:\n{STUDENT}    {model}\n{vocab}"
+        if not conflict:
+            parse_config(text, "my.yml")
+            continue
+        found = problem_of(text)
+        assert found.startswith(
+            f"15 continuation.models.{model.partition(':')[0]}: has a vocabulary of its own"
+        )
+        assert "continuation.models.student" in found
+
+
+def test_options_that_shape_a_student_which_has_its_shape() -> None:
+    """Marian would stop at the first weights that do not fit, or build what nobody has asked for."""
+    options = "marian-args:\n  training-student:\n    after: 9u\n    dim-emb: 256\n    enc-depth: 6\n"
+    parse_config(f"{SMALL}{options}", "my.yml")
+    assert problems_of(f"{SMALL}{options}continuation:\n{STUDENT}") == [
+        f"{line} marian-args.training-student.{name}: shapes the student, which has the shape of "
+        "continuation.models.student; remove it"
+        for line, name in ((15, "dim-emb"), (16, "enc-depth"))
+    ]
+
+
+def test_a_distilled_corpus_may_have_the_vocabulary_of_a_student() -> None:
+    without = SMALL.replace("  train:\n    - opus_ParaCrawl/v9\n", "")
+    text = f"{without}continuation:\n  corpora:\n    distillation:\n      {CORPUS}"
+    assert "needs continuation.vocab" in problem_of(text)
+    parse_config(f"{text}{STUDENT}", "my.yml")
 
 
 MONO = "  mono-trg:\n    - news-crawl_news.2020\n"

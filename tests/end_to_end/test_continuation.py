@@ -15,6 +15,7 @@ from tests.end_to_end.tiny import PARTITION, UPDATES, Place
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
 VOCAB = "fetch-vocab-en-eo"  # in one of the tests, for all
+FEW = 20  # updates
 EXPORTED = (
     *(
         "train-vocab-en-eo",
@@ -22,7 +23,7 @@ EXPORTED = (
         "collect-alignments-original-en-eo",
         "train-backwards-en-eo",
     ),
-    *("train-teacher-en-eo-1", "cefilter-en-eo", "collect-alignments-student-en-eo"),
+    *("train-teacher-en-eo-1", "cefilter-en-eo", "collect-alignments-student-en-eo", "train-student-en-eo"),
 )
 
 
@@ -142,3 +143,31 @@ def test_the_folder_of_a_step_is_that_of_a_model(run: Run, tmp_path: Path) -> No
     assert ended(done) - {VOCAB, "check-teacher-en-eo"} == {"fetch-teacher-en-eo-1", label}
     facts = read_json(run.place, partition, label, "metrics.json")
     assert (facts["updates"], facts["curve"][0]["update"]) == (UPDATES + 20, UPDATES + 10)
+
+
+def test_a_student_begins_from_an_earlier_one(run: Run) -> None:
+    """With its weights, shape and vocabulary a few updates make it no worse; alone they teach nothing."""
+    distilled = run.corpus("distillation", "cefilter-en-eo", "collect-alignments-student-en-eo")
+    models = f"student: {{url: '{run.site}/train-student-en-eo', mode: init}}"
+    partition = run.variant("en-eo.begun", distilled, models, "train", "mono-src", "mono-trg")
+    path = run.place.root / "configs" / f"{partition}.yml"
+    text = path.read_text()
+    few = (
+        "learn-rate: 0.0003, mini-batch: 32, maxi-batch: 10, disp-freq: 5, "
+        f"save-freq: {FEW}, valid-freq: {FEW}, after: {FEW}u"
+    )
+    vocab = text[text.index("  vocab: ") : text.index("  corpora: ")]
+    path.write_text(
+        text.replace(vocab, "").replace("training-student: *model", f"training-student: {{{few}}}")
+    )
+    done = train(run.place, partition, "evaluate_student")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"fetch-student-en-eo", "train-student-en-eo"} <= ended(done)
+    facts = read_json(run.place, partition, "train-student-en-eo", "metrics.json")
+    assert facts["updates"] == FEW
+    before, begun = (
+        json.loads(run.place.run("translations", "results", name, "--json").stdout)["student"]
+        for name in (PARTITION, partition)
+    )
+    for test, scores in before.items():
+        assert begun[test]["chrf"] >= scores["chrf"] > 50

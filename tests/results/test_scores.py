@@ -21,6 +21,9 @@ def test_scores_stand_in_one_order_whatever_else_an_evaluation_holds() -> None:
     joined = scores.with_metrics(further).by_metric
     assert {name: found.score for name, found in joined.items()} == {"chrf": 2.0, "spbleu": 3.0, "comet": 9.0}
     assert [*joined] == ["chrf", "spbleu", "comet"]
+    judged = scores.with_metrics(Scores.from_dict({"dataset": "x", "judge": {"score": 71.0, "ci": 2.0}}))
+    assert [*judged.by_metric] == ["chrf", "comet", "judge"]
+    assert str(judged.by_metric["judge"]) == "71.0 ± 2.0"
 
 
 @pytest.mark.parametrize(

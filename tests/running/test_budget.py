@@ -48,6 +48,32 @@ def test_what_runs_counts_by_its_forecast_and_an_attempt_by_what_it_took() -> No
     assert within.spent == pytest.approx(4)
 
 
+def test_tokens_are_charged_while_they_are_used_and_those_of_earlier_attempts_are_not() -> None:
+    models = {"llm": {"read": 1, "written": 10}}
+    costs = Costs.model_validate({"worker-classes": {"cpu": {"price": 0}}, "models": models})
+    within = Budget(5.0, Prices(costs, None, lambda stage: ""))
+    first, *_ = demo_graph().steps
+    step = replace(first, script="pipeline.translate.ask", args={"model": "llm"})
+    within.begin(step, {})
+    within.start(step, 0.0)
+    for written in (70_000, 170_000, 270_000):  # 70,000 in an attempt before this run
+        within.note(step, {"tokens_read": 0, "tokens_written": written})
+    assert within.until(10.0) == pytest.approx(2.0)
+    within.note(step, {"tokens_read": 1_000_000, "tokens_written": 370_000})
+    within.note(step, {"update": 5})
+    assert within.until(10.0) == pytest.approx(4.0)
+    assert within.overdrawn(10.0) == {}
+    within.end(step, 10.0, None)
+    assert within.spent == pytest.approx(4.0)
+    within.begin(step, {})
+    within.start(step, 20.0)
+    assert within.until(30.0) == pytest.approx(4.0)
+    within.note(step, {"tokens_read": 1_000_000, "tokens_written": 370_000})
+    within.note(step, {"tokens_read": 1_000_000, "tokens_written": 520_000})
+    assert within.until(30.0) == pytest.approx(5.5)
+    assert step in within.overdrawn(30.0)
+
+
 def test_nothing_begins_once_it_is_spent() -> None:
     first, second, *_ = demo_graph().steps
     within = budget(15)

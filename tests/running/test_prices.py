@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.store.values import manifest
 from translations_assets.config.deployment import Costs
 from translations_assets.graph.step import Step
@@ -21,3 +23,23 @@ def test_attempts_that_were_lost_are_paid_too_at_the_price_of_the_machine_that_m
         one = replace(made, provenance=replace(made.provenance, worker=worker))
         assert spent_on(step, one, prices) == Cost(5400.0, 0.0, 10800.0, money, 0.75)
         assert spent_on(step, one, None) == Cost(5400.0, 0.0, 10800.0)
+
+
+@pytest.mark.parametrize("script", ["pipeline.translate.ask", "pipeline.eval.judge"])
+def test_the_tokens_of_a_service_are_paid_once_for_all_attempts(script: str) -> None:
+    costs = {"worker-classes": {"cpu": {"price": 0.5}}, "models": {"llm": {"read": 2, "written": 8}}}
+    prices = Prices(Costs.model_validate(costs), None, lambda stage: "")
+    args = {"model": "llm"}
+    step = Step(script, "ask", "translate_mono_src", args, {}, ("answers.zst",))
+    usage = Usage(3600.0, earlier_seconds=3600.0, tokens_read=3_000_000, tokens_written=500_000)
+    made = replace(manifest({}), usage=usage)
+    parts = replace(made.provenance.parts, script=step.script, args=args)
+    made = replace(made, provenance=replace(made.provenance, parts=parts))
+    cost = spent_on(step, made, prices)
+    assert cost == Cost(7200.0, 0.0, 0.0, 1.0 + 6.0 + 4.0, 0.0, 3_000_000, 500_000)
+    assert cost.values["tokens_read"] == 3_000_000
+    other = replace(step, args={"model": "free"})
+    assert prices.priced(other, Cost(0.0, tokens_read=1e6)).money == 0.0
+    assert Usage.from_dict(usage.to_dict()) == usage
+    assert "tokens_read" not in Usage(1.0).to_dict()
+    assert "tokens_read" not in Cost(1.0).values

@@ -250,6 +250,44 @@ def test_the_vocabulary_of_a_model_that_is_trained_further(
     assert files(new.step("train-student-en-ru"), "source_vocab") == ["fetch-vocab-en-ru:vocab.en.spm"]
 
 
+STUDENT = f"  models:\n    student: {{url: {A}/student, mode: init}}\n"
+
+
+@pytest.mark.parametrize("vocab", ["", VOCAB])
+def test_a_student_begins_with_weights_shape_and_vocabulary_of_another(vocab: str) -> None:
+    new, plain = continued(STUDENT, vocab), graph(FULL)
+    assert left_out(new) == set()
+    (fetch_vocab,) = new.stages["train_vocab"]
+    assert fetch_vocab.args.get("model_url") == (None if vocab else f"{A}/student")
+    assert (fetch_vocab.args["src"], fetch_vocab.args["trg"]) == ("en", "ru")
+    fetch, pairs, step = new.stages["train_student"]
+    assert (fetch.label, fetch.args["url"], fetch.args["state"]) == (
+        "fetch-student-en-ru",
+        f"{A}/student",
+        False,
+    )
+    assert (fetch.args["src"], fetch.args["trg"]) == ("en", "ru")
+    assert pairs.label == "training-pairs-original-student-en-ru"
+    assert files(step, "pretrained")[0] == "fetch-student-en-ru:model.npz"
+    assert files(step, "pretrained_shape") == ["fetch-student-en-ru:marian-args.yml"]
+    assert not {"pretrained_args", "state"} & step.inputs.keys()
+    before = plain.step("train-student-en-ru")
+    added = {"pretrained", "pretrained_shape"}
+    assert step.args == before.args
+    assert {*step.inputs} == {*before.inputs} | added
+    finetuned = new.step("finetune-student-en-ru")
+    assert files(finetuned, "pretrained")[0] == "train-student-en-ru:model.npz"
+    assert files(finetuned, "pretrained_shape") == ["train-student-en-ru:marian-args.yml"]
+    for label in ("train-teacher-en-ru-1", "train-backwards-en-ru"):
+        vocabs = {*files(new.step(label), "source_vocab"), *files(new.step(label), "target_vocab")}
+        assert vocabs == {"fetch-vocab-en-ru:vocab.en.spm", "fetch-vocab-en-ru:vocab.ru.spm"}
+
+
+def test_a_student_begins_with_another_on_its_distilled_corpus() -> None:
+    new = continued(STUDENT, corpora(distillation=ALIGNED), text=WITHOUT_DATA)
+    assert set(fetched(new)) >= {"fetch-student-en-ru", "fetch-vocab-en-ru", "fetch-distillation-en-ru"}
+
+
 def test_a_training_without_continuation_is_called_as_ever() -> None:
     assert not {"--pretrained", "--state"} & set(command(graph(FULL).step("train-teacher-en-ru-1")))
 
@@ -293,6 +331,7 @@ BOTH_MODELS = f"{teachers('use')}    backwards: {{url: {A}/b, mode: use}}\n"
     ("sections", "text"),
     [
         ([VOCAB], FULL),
+        ([STUDENT], FULL),
         ([corpora(parallel=PLAIN)], WITHOUT_TRAIN),
         ([corpora(parallel=ALIGNED, backtranslations=PLAIN)], WITHOUT_TRAIN),
         ([corpora(backtranslations=ALIGNED)], FULL),

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.stages.configs import FULL, METRICS, files, graph, labels
-from translations_assets.graph.step import Step
+from translations_assets.common.errors import GraphError
+from translations_assets.config.load import read_values
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.stage import build_graph
+from translations_assets.graph.step import LocalFile, RepoFile, Step
 from translations_assets.stages import STAGES
 
-EVALUATIONS = [name for name in STAGES if name.startswith("evaluate_")]
+EVALUATIONS = [name for name in STAGES if name.startswith("evaluate_") or name == "final_evaluation"]
 
 
 def evaluations(text: str, script: str) -> list[Step]:
@@ -89,6 +93,75 @@ def test_without_them_no_evaluation_needs_alignments_that_its_model_does_not() -
             ]
             reached = models or ["evaluate_exported"]
             assert "alignments_original" in graph(FULL).stage_closure(reached), name
+
+
+TRANSLATORS = """
+translators:
+  llm: {endpoint: {model: big, service: LOCAL, lines: 5, candidates: 4, options: {seed: 1}}}
+"""
+JUDGED = f"{FULL}{TRANSLATORS}evaluation: {{judge: llm}}\n"
+
+
+def test_every_evaluation_is_judged_and_none_differs() -> None:
+    decoded = [*evaluations(JUDGED, "evaluate"), *evaluations(JUDGED, "exported")]
+    judged = evaluations(JUDGED, "judge")
+    named = [step.label.removeprefix("evaluate-") for step in decoded]
+    assert sorted(labels(judged)) == sorted(f"judge-{name}" for name in named)
+    plain, scored = graph(FULL), graph(JUDGED)
+    assert {step.script for step in scored.steps} - {step.script for step in plain.steps} == {
+        "pipeline.eval.judge"
+    }
+    others = [step for step in scored.steps if step.script != "pipeline.eval.judge"]
+    assert labels(others) == labels(plain.steps)
+    assert [step.args for step in others] == [step.args for step in plain.steps]
+    student = scored.step("judge-student-flores_devtest-en-ru")
+    assert student.args == {
+        "service": "LOCAL",
+        "model": "big",
+        "lines": 5,
+        "options": '{"seed": 1}',
+        "src": "English",
+        "trg": "Russian",
+        "dataset": "flores_devtest",
+    }
+    assert student.secrets == ("LOCAL_BASE_URL", "LOCAL_API_KEY")
+    assert (student.resumable, student.repeatable, student.worker) == (True, False, "cpu")
+    assert student.inputs["prompt"] == RepoFile("pipeline/translate/configs/prompts/judge.yml")
+    backwards = scored.step("judge-backwards-flores_devtest-en-ru")
+    assert (backwards.args["src"], backwards.args["trg"]) == ("Russian", "English")
+    assert files(backwards, "corpus_src") == ["dataset-test-flores_devtest-en-ru:corpus.ru.zst"]
+    assert files(backwards, "translations") == ["evaluate-backwards-flores_devtest-en-ru:translations.zst"]
+
+
+def test_a_judge_has_a_prompt_of_its_own() -> None:
+    (judged, *_) = evaluations(JUDGED.replace("judge: llm", "judge: llm, judge-prompt: /p/j.yml"), "judge")
+    assert judged.inputs["prompt"] == LocalFile("/p/j.yml", "prompt.yml")
+
+
+def test_files_in_mozillas_layout_make_no_judge_judge_again() -> None:
+    """Their names are the experiment's, for one."""
+    text = f"{JUDGED}final-evaluation: {{}}\n"
+    plain, asked = graph(JUDGED), graph(text)
+    assert not [step for step in plain.steps if step.script == "pipeline.eval.llm_ref"]
+    label = "judge-exported-flores_devtest-en-ru"
+    assert plain.step(label).args == asked.step(label).args
+    assert plain.step(label).outputs == asked.step(label).outputs
+    found = {step.label: step for step in evaluations(text, "llm_ref")}
+    tests = ("flores_devtest", "flores_aug-upper_devtest", "ntrex_test")
+    assert found.keys() == {
+        f"llm-ref-{model}-{test}-en-ru" for model in ("exported", "released") for test in tests
+    }
+    step = found["llm-ref-exported-flores_devtest-en-ru"]
+    begin = "en-ru__flores_devtest__bergamot__full__latest"
+    assert step.args == {"results": begin}
+    assert [*step.outputs] == [f"{begin}__llm-ref.metrics.json", f"{begin}__llm-ref.scores.json"]
+    assert files(step, "segments") == [f"{label}:segments.zst"]
+
+
+def test_a_judge_that_the_config_has_not_is_no_graph() -> None:
+    values = read_values(JUDGED.replace("judge: llm", "judge: other"), "config.yml").value
+    with pytest.raises(GraphError, match="evaluation.judge: other is no endpoint"):
+        build_graph(TrainingConfig.model_validate(values), STAGES)
 
 
 def test_models_are_compared_by_them_too() -> None:

@@ -16,8 +16,9 @@ from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan
+from translations_assets.running.prices import ASKING
 from translations_assets.running.resolve import StepState
-from translations_assets.why.estimates import OTHERS, SCRIPTS, Estimates, TrainingSpeed
+from translations_assets.why.estimates import ASKED, OTHERS, SCRIPTS, Estimates, TrainingSpeed
 from translations_assets.why.forecast import Forecasts, start_of
 from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
@@ -97,6 +98,29 @@ def test_other_scripts_take_what_their_text_is() -> None:
     assert decoded
     weights = 2 * (8_192_000 + 6 * 786_432 + 2 * 1_048_576)  # two teachers
     assert decoded.cost.seconds == pytest.approx(4 + 750_000 * 6 * (20e-6 + 2 * weights / 100e9))
+
+
+def test_a_service_takes_the_tokens_of_its_text() -> None:
+    translators = "translators: {llm: {endpoint: {model: llm, lines: 20, candidates: 2}}}\n"
+    text = f"{FULL}\n{translators}".replace("experiment:\n", "experiment:\n  teacher: llm\n", 1)
+    found = estimates().of(step_of("ask-corpus-en-ru-1/3", text), 35e6)  # a million sentences
+    assert found
+    assert found.cost.tokens_read == pytest.approx(130 * 50_000 + 5e6 + 0.75 * 35e6)
+    assert found.cost.tokens_written == pytest.approx(2 * (5e6 + 1.4 * 0.75 * 35e6))
+
+
+def test_a_judge_takes_the_tokens_of_three_texts_and_writes_scores() -> None:
+    translators = "translators: {llm: {endpoint: {model: llm, lines: 20}}}\n"
+    text = f"{FULL}\n{translators}evaluation: {{judge: llm}}\n"
+    step = step_of("judge-student-flores_devtest-en-ru", text)
+    found = estimates().of(step, 3 * 35e3)  # a thousand sentences
+    assert found
+    assert found.cost.tokens_read == pytest.approx(260 * 50 + 20 * 1000 + 0.75 * 3 * 35e3)
+    assert found.cost.tokens_written == pytest.approx(7 * 1000)
+
+
+def test_the_scripts_that_are_paid_by_tokens_are_those_that_are_estimated_by_them() -> None:
+    assert {*ASKED} == ASKING
 
 
 def test_an_earlier_training_tells_the_speed_of_its_kind_of_machine() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config import continuation, evaluation, final_evaluation, marian_args
+from translations_assets.config import continuation, evaluation, final_evaluation, marian_args, translators
 from translations_assets.config.datasets import (
     CATEGORIES,
     THRESHOLDS,
@@ -42,6 +42,7 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from continuation.check_continuation(config)
     yield from evaluation.check_evaluation(config)
     yield from final_evaluation.check_final_evaluation(config)
+    yield from translators.check_translators(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
@@ -57,6 +58,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
     yield from _weak_identification(config)
     yield from continuation.remarks(config)
     yield from final_evaluation.remarks(config)
+    yield from translators.remarks(config)
 
 
 def _same_language(config: Mapping[str, Any]) -> Found:

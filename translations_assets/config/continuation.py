@@ -58,11 +58,21 @@ class ContinuedBackwards(Section):
     type: Literal["default", "opusmt"] = default("default", "who made the model")
 
 
+class ContinuedStudent(Section):
+    """A student of an earlier run, to begin from."""
+
+    url: Url = Field(description="a folder's URL")
+    mode: Literal["init"] = Field(
+        description="start from its weights, in its shape; the run has its vocabulary"
+    )
+
+
 class ContinuedModels(Section):
     """Models of an earlier run."""
 
     teacher: ContinuedTeacher | None = default(None, "teachers")
     backwards: ContinuedBackwards | None = default(None, "the backwards model")
+    student: ContinuedStudent | None = default(None, "a student to begin from")
 
 
 class Continuation(Section):
@@ -73,10 +83,16 @@ class Continuation(Section):
     models: ContinuedModels = default({}, "models")
 
 
+VOCAB: KeyPath = ("continuation", "vocab")
 CORPORA = ("parallel", "backtranslations", "distillation")
 WITH_ALIGNMENTS = ("tok-src", "tok-trg", "alignments")
-TEACHER, BACKWARDS = (("continuation", "models", name) for name in ("teacher", "backwards"))
+TEACHER, BACKWARDS, STUDENT = (
+    ("continuation", "models", name) for name in ("teacher", "backwards", "student")
+)
 MODELS = (TEACHER, BACKWARDS)
+SHAPING = ("enc-", "dec-", "transformer-", "type", "dim-emb", "dim-rnn", "skip", "layer-normalization")
+# as in pipeline.common.marian_options
+TRAINED_FURTHER = ("continue", "init")
 
 
 def check_continuation(config: Mapping[str, Any]) -> Found:
@@ -86,25 +102,32 @@ def check_continuation(config: Mapping[str, Any]) -> Found:
     yield from _teachers(config)
     yield from _alignments(config)
     yield from _vocabulary(config)
+    yield from _vocabulary_of_student(config)
+    yield from _shape_of_student(config)
     yield from _opusmt(config)
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
     """Warn about a continuation that is valid but may not be meant."""
     split = at(config, ("experiment", "spm-vocab-split")) is True
-    vocab = ("continuation", "vocab")
-    src, trg = (at(config, (*vocab, side)) for side in ("src", "trg"))
+    src, trg = (at(config, (*VOCAB, side)) for side in ("src", "trg"))
     if split and src is not None and src == trg:
         yield (
-            vocab,
+            VOCAB,
             "both sides have the same file, so the vocabulary is joint, whatever spm-vocab-split says",
         )
     if not split and src != trg:
-        yield vocab, "the sides have files of their own; these must be the same, or spm-vocab-split true"
-    for path in MODELS:
-        if at(config, (*path, "mode")) in ("continue", "init") and not src:
+        yield VOCAB, "the sides have files of their own; these must be the same, or spm-vocab-split true"
+    for path in (STUDENT, *MODELS):
+        if at(config, (*path, "mode")) in TRAINED_FURTHER and not src:
             yield path, "no vocabulary is trained: it is this model's, as continuation.vocab is not given"
             break
+    if at(config, STUDENT):
+        yield (
+            STUDENT,
+            "the student has this model's shape; experiment.student-model is only what metadata.json calls "
+            "it, so name the model's architecture there",
+        )
     yield from _not_needed(config)
 
 
@@ -168,9 +191,30 @@ def _alignments(config: Mapping[str, Any]) -> Found:
 
 
 def _vocabulary(config: Mapping[str, Any]) -> Found:
-    if _corpus(config, "distillation") and not at(config, ("continuation", "vocab")):
+    if _corpus(config, "distillation") and not (at(config, VOCAB) or at(config, STUDENT)):
         message = "needs continuation.vocab: the vocabulary of the run that made it"
         yield ("continuation", "corpora", "distillation"), message
+
+
+def _vocabulary_of_student(config: Mapping[str, Any]) -> Found:
+    """Models with vocabularies of their own; one that is trained further would be refused after hours."""
+    if not at(config, STUDENT) or at(config, VOCAB):
+        return
+    for path in MODELS:
+        if at(config, (*path, "mode")) in TRAINED_FURTHER:
+            message = (
+                f"has a vocabulary of its own, and the run would have that of {dotted(STUDENT)}. If they are "
+                "the same, give it as continuation.vocab; if not, write mode: use, or remove one of the two"
+            )
+            yield path, message
+
+
+def _shape_of_student(config: Mapping[str, Any]) -> Found:
+    """Options that Marian would build another model from, into which the weights do not fit."""
+    options: KeyPath = ("marian-args", "training-student")
+    for name in mapping_at(config, options) if at(config, STUDENT) else ():
+        if str(name).startswith(SHAPING):
+            yield (*options, name), f"shapes the student, which has the shape of {dotted(STUDENT)}; remove it"
 
 
 def _opusmt(config: Mapping[str, Any]) -> Found:

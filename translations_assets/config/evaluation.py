@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
@@ -10,11 +12,12 @@ from pydantic import Field
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import among
 from translations_assets.config.section import InJsonSchema, Section, Texts, Url, default, formed
-from translations_assets.config.yaml_reader import Found, KeyPath, at
+from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SHA256 = "[0-9a-f]{64}"
-PARAGRAPHS = ("evaluation", "paragraphs")
-UNALIGNED = ("evaluation", "unaligned")
+SECTION = "evaluation"
+PARAGRAPHS, UNALIGNED = (SECTION, "paragraphs"), (SECTION, "unaligned")
+JUDGE, JUDGE_PROMPT = (SECTION, "judge"), (SECTION, "judge-prompt")
 HUB_DOCUMENTS = ("flores200-plus", "wmt24pp", "bouquet")  # as in pipeline.data.hub_documents
 WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others as in pipeline.data.documents
 # FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
@@ -50,6 +53,10 @@ class Evaluation(Section):
     spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
     comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")
     unaligned: Texts = default((), "test sets of short text whose words without a link are counted")
+    judge: str | None = default(
+        None, "an endpoint of `translators` that gives each translated line a score; none when left out"
+    )
+    judge_prompt: str | None = default(None, "file with its prompt; none: the pipeline's")
     paragraphs: Texts = default(
         (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU, WMT24++, BOUQuET"
     )
@@ -57,6 +64,7 @@ class Evaluation(Section):
 
 def check_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `evaluation`."""
+    yield from _judge(config)
     datasets = [dataset for _, dataset in listed(config, "test")]
     known = {name: dataset for dataset in datasets for name in (dataset.key, dataset.short_name)}
     for path, name in (*_named(config, PARAGRAPHS), *_named(config, UNALIGNED)):
@@ -80,5 +88,23 @@ def _named(config: Mapping[str, Any], path: KeyPath) -> Iterator[tuple[KeyPath, 
 
 def _trains_teachers(config: Mapping[str, Any]) -> bool:
     """As `trains_teachers` of the stages."""
-    distillation = at(config, ("continuation", "corpora", "distillation"))
-    return not distillation and at(config, ("continuation", "models", "teacher", "mode")) != "use"
+    if at(config, ("continuation", "corpora", "distillation")) or at(config, ("experiment", "teacher")):
+        return False
+    return bool(at(config, ("continuation", "models", "teacher", "mode")) != "use")
+
+
+def _judge(config: Mapping[str, Any]) -> Found:
+    """A judge that cannot be asked; `translators` tells of names that it does not have."""
+    name = at(config, JUDGE)
+    translator = mapping_at(config, ("translators", name)) if isinstance(name, str) else {}
+    if translator and translator.get("endpoint") is None:
+        yield JUDGE, f"{name!r} is no endpoint, and nothing else can judge; name a translator that is one"
+    if at(config, JUDGE_PROMPT) and not name:
+        yield JUDGE_PROMPT, "is the prompt of a judge, and there is none; give evaluation.judge, or remove it"
+
+
+def locate(config: Mapping[str, Any], folder: Path) -> None:
+    """Write out the relative path of the judge's prompt, which counts from a folder."""
+    section, file = at(config, (SECTION,)), at(config, JUDGE_PROMPT)
+    if isinstance(section, dict) and isinstance(file, str) and file and not Path(file).is_absolute():
+        section[JUDGE_PROMPT[-1]] = os.path.normpath(folder / file)

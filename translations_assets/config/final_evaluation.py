@@ -5,28 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from translations_assets.config.model_names import OTHERS, TEACHERS
-from translations_assets.config.section import FROM_LIST, InJsonSchema, Section, Url, default, formed
+from translations_assets.config.section import FROM_LIST, Section, Texts, Url, default
+from translations_assets.config.translators import ModelName
 from translations_assets.config.yaml_reader import Found, at
 
-NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 SECTION = "final-evaluation"
-
-
-def _own_name(name: str) -> str:
-    if name in OTHERS or name.startswith(TEACHERS):
-        raise ValueError(f"{name!r} is the name of another model; give this one another")
-    return name
-
-
-ModelName: TypeAlias = Annotated[
-    str,
-    formed(NAME, "must consist of letters, digits, '.' and '-', and {!r} does not"),
-    AfterValidator(_own_name),
-    InJsonSchema(lambda: {"pattern": f"^{NAME}$"}),
-]
 
 
 class ComparedModel(Section):
@@ -45,18 +30,21 @@ class FinalEvaluation(Section):
 
     released: bool = default(True, "the model that Firefox ships for the pair, fetched from Remote Settings")
     models: Models = default((), "other models, by name, form and the URL of a folder")
+    translators: Texts = default((), "names of `translators`")
 
 
 def check_final_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `final-evaluation`, and with what else there is."""
     models = at(config, (SECTION, "models"))
     names = [at(model, ("name",)) for model in models] if isinstance(models, list) else []
+    others = at(config, (SECTION, "translators"))
+    translators = others if isinstance(others, list) else []
     for number, name in enumerate(names):
-        if name in names[:number]:
+        if name in names[:number] or name in translators:
             yield (SECTION, "models", number, "name"), f"{name!r} is the name of two models; give one another"
     section = at(config, (SECTION,))
     if isinstance(section, Mapping):
-        if not names and section.get("released") is False:
+        if not names and not translators and section.get("released") is False:
             yield (SECTION,), "names nothing to compare with; remove it, or set released to true"
         if at(config, ("datasets", "test")) == []:
             yield (SECTION,), "needs a test set in datasets.test"

@@ -10,19 +10,19 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
+from translations_assets.config import datasets, evaluation, translators
 from translations_assets.config.checks import check_together, remarks
-from translations_assets.config.datasets import locate
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
 from translations_assets.config.old_spellings.history import HISTORY
 from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
-from translations_assets.config.section import Section, by_key, section_in
+from translations_assets.config.section import Section, by_key, section_in, values_of_mapping
 from translations_assets.config.text import read_text
 from translations_assets.config.yaml_reader import MOST_DIGITS, Document, KeyPath, read_yaml
 
@@ -75,7 +75,8 @@ def parse_config(text: str, source: Path | str, check: Check | None = None) -> T
     document = read_yaml(text, str(source))
     rewrite(document)
     if isinstance(source, Path):
-        locate(document.value, source.parent.resolve())
+        for section in (datasets, translators, evaluation):
+            section.locate(document.value, source.parent.resolve())
     return _validated(document, check)
 
 
@@ -192,15 +193,9 @@ def keys_of(path: KeyPath, schema: type[Section] = TrainingConfig) -> list[str]:
     for part in path:
         section = section_in(found)
         field = by_key(section).get(str(part)) if section else None
-        found = field.annotation if field else _values_of_mapping(found)
+        found = field.annotation if field else values_of_mapping(found)
     section = section_in(found)
     return [*by_key(section)] if section else []
-
-
-def _values_of_mapping(annotation: Any) -> Any:
-    """The type of the values of a mapping; None for anything else."""
-    kinds = (annotation, *get_args(annotation))
-    return next((get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping), None)
 
 
 def _unknown_key(path: KeyPath, schema: type[Section]) -> str:

@@ -42,6 +42,7 @@ from translations_assets.config.section import (
 )
 from translations_assets.config.stage_names import is_known, known_names, resolve_stage, spellings
 from translations_assets.config.text import table
+from translations_assets.config.translators import Mix, Translators
 from translations_assets.config.yaml_reader import Found, KeyPath, at, has
 
 EXPERIMENT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -244,6 +245,10 @@ class Experiment(Section):
         "nmt_nfkc", "normalisation by SentencePiece; the last: NFKC, with Serbian Cyrillic as Latin letters"
     )
     modifiers: Modifiers = default({}, "how much of the training text OpusTrainer changes")
+    teacher: Mix | None = default(
+        None, "translate with this in place of teachers that are trained: a translator, or several by shares"
+    )
+    backwards: Mix | None = default(None, "translate back with this in place of a model that is trained")
     teacher_ensemble: int = default(1, "number of teachers, seeds 1 to N", ge=1, le=9)
     teacher_mode: Literal["one-stage", "two-stage"] = default(
         "two-stage", "mix back-translations in throughout, or finetune on the corpus alone"
@@ -254,7 +259,9 @@ class Experiment(Section):
     )
     selection: Selection = default({}, "choice among the teachers' translations")
     filter: Literal["ce", "none"] = default(
-        "ce", "filter of the distilled corpus: without what the backwards model finds least likely, or none"
+        "ce",
+        "filter of the distilled corpus: without what the backwards model finds least likely, or none; none "
+        "where `teacher` or `backwards` is given and this is not",
     )
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
@@ -269,6 +276,14 @@ class Experiment(Section):
     export_intgemm8: bool = default(
         False, "export `model.*.intgemm8.bin` as well, for engines that compute multipliers themselves"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unfiltered(cls, given: object) -> object:
+        """Where translators are given, no backwards model is asked for, which the filter would need."""
+        if isinstance(given, dict) and (given.get("teacher") or given.get("backwards")):
+            return {"filter": "none", **given}
+        return given
 
 
 class Datasets(Section):
@@ -363,6 +378,7 @@ class TrainingConfig(Section):
     wandb_publication: bool = default(
         False, "send curves, scores and machine use to Weights & Biases at the end of a run, with a key"
     )
+    translators: Translators = default({}, "what can translate without being trained here, by name")
     continuation: Continuation = default({}, "what is taken from an earlier run")
     taskcluster: Taskcluster = default({}, "how work is divided")
     start_stage: StageName | None = default(None, "one launch: the stage to run again from")

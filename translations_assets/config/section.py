@@ -42,6 +42,12 @@ def section_in(annotation: Any) -> type[Section] | None:
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)), None)
 
 
+def values_of_mapping(annotation: Any) -> Any:
+    """The type of the values of a mapping; None for anything else."""
+    kinds = (annotation, *get_args(annotation))
+    return next((get_args(kind)[1] for kind in kinds if get_origin(kind) is Mapping), None)
+
+
 def default(value: Any, meaning: str, **bounds: Any) -> Any:
     """A key that may be left out: its default (of a section: {}), its meaning for people, bounds (`ge=0`).
 
@@ -86,6 +92,9 @@ def urls_in(values: Any, section: type[Section], path: KeyPath = ()) -> Found:
             value = at(values, place[len(path) :])
             if below := section_in(field.annotation):
                 yield from urls_in(value, below, place)
+            elif (below := section_in(values_of_mapping(field.annotation))) and isinstance(value, Mapping):
+                for name, inner in value.items():
+                    yield from urls_in(inner, below, (*place, str(name)))
             elif isinstance(value, str) and URL in (*field.metadata, *_parts(field.annotation)):
                 yield place, value
 

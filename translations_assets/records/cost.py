@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from translations_assets.records.checked import Record
 
@@ -15,11 +16,13 @@ HOUR = 3600.0
 class Cost(Record):
     """The cost of a step or of several: forecast, or of the attempts that were made.
 
-    seconds      by the clock, one step after another
-    cpu_seconds  of processors, of steps without GPUs
-    gpu_seconds  by the clock, times the GPUs
-    money        by the deployment's prices, in their currency; 0 where there are none
-    kwh          the same for energy
+    seconds         by the clock, one step after another
+    cpu_seconds     of processors, of steps without GPUs
+    gpu_seconds     by the clock, times the GPUs
+    money           by the deployment's prices, in their currency; 0 where there are none
+    kwh             the same for energy
+    tokens_read     of the model of a service, which is paid by tokens
+    tokens_written
     """
 
     seconds: float = 0.0
@@ -27,6 +30,13 @@ class Cost(Record):
     gpu_seconds: float = 0.0
     money: float = 0.0
     kwh: float = 0.0
+    tokens_read: float = 0.0
+    tokens_written: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cost as JSON values, without tokens where there are none."""
+        values = super().to_dict()
+        return {name: value for name, value in values.items() if value or not name.startswith("tokens_")}
 
     def __add__(self, other: Cost) -> Cost:
         return self._each(other, operator.add)
@@ -48,7 +58,9 @@ class Cost(Record):
 
     @property
     def values(self) -> dict[str, float]:
-        """Hours by the clock, of processors and of GPUs, money and kWh, by their names in JSON outputs."""
+        """Hours by the clock, of processors and of GPUs, money and kWh, by their names in JSON outputs; and
+        tokens, where there are any.
+        """
         values = {
             "hours": self.seconds / HOUR,
             "cpu_hours": self.cpu_seconds / HOUR,
@@ -56,6 +68,8 @@ class Cost(Record):
             "money": self.money,
             "kwh": self.kwh,
         }
+        if self.tokens_read or self.tokens_written:
+            values |= {"tokens_read": self.tokens_read, "tokens_written": self.tokens_written}
         return {name: round(value, 6) for name, value in values.items()}
 
     def _each(self, other: Cost, found: Callable[[float, float], float]) -> Cost:

@@ -29,6 +29,7 @@ class Usage(Record):
     their mean utilisation (0 to 1), and the peak memory in bytes of all of them together.
 
     earlier_seconds  wall-clock seconds of the attempts before it, as far as they have logs
+    tokens_read      of a service's model, and those that it wrote: of all attempts
     """
 
     seconds: float = 0.0
@@ -39,12 +40,15 @@ class Usage(Record):
     gpu_utilisation: float = 0.0
     gpu_memory: int = 0
     earlier_seconds: float = 0.0
+    tokens_read: int = 0
+    tokens_written: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The use as JSON values, without earlier attempts where there were none."""
+        """The use as JSON values, without earlier attempts and tokens where there were none."""
         values = super().to_dict()
-        if not self.earlier_seconds:
-            del values["earlier_seconds"]
+        for name in ("earlier_seconds", "tokens_read", "tokens_written"):
+            if not values[name]:
+                del values[name]
         return values
 
     @property
@@ -171,14 +175,23 @@ class Manifest(Record):
     def cost(self) -> Cost:
         """The cost of all attempts at it; processor time of the last as that of the others."""
         usage = self.usage
-        return self.last_cost.times(usage.all_seconds / usage.seconds if usage.seconds else 1.0)
+        times = usage.all_seconds / usage.seconds if usage.seconds else 1.0
+        return self._time.times(times) + self._tokens
 
     @property
     def last_cost(self) -> Cost:
-        """The cost of the attempt that made it."""
+        """The cost of the attempt that made it, with the tokens of all of them, which were paid once."""
+        return self._time + self._tokens
+
+    @property
+    def _time(self) -> Cost:
         worker, usage = self.provenance.worker, self.usage
         gpus = worker.gpus if worker else 0
         return Cost(usage.seconds, 0.0 if gpus else usage.cpu_seconds, usage.seconds * gpus)
+
+    @property
+    def _tokens(self) -> Cost:
+        return Cost(tokens_read=self.usage.tokens_read, tokens_written=self.usage.tokens_written)
 
     def origins(self) -> Iterator[Blob]:
         """Files stored to repeat the step, besides its inputs: its code bundle and training config."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from translations_assets.checks.gates import GATES, Finding, examine
 from translations_assets.config.languages import language
+from translations_assets.config.translators import Translator
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost
 from translations_assets.report.sentences import Sentence, shown_sentences
@@ -52,6 +53,15 @@ class Before:
     ended: float
 
 
+class GivenTranslator(NamedTuple):
+    """A translator that the config names, its use, and its share of the text."""
+
+    name: str
+    use: str
+    share: float
+    translator: Translator
+
+
 @dataclass(frozen=True)
 class Report:
     """Everything that a report tells.
@@ -92,6 +102,18 @@ class Report:
         """The English names of source and target language."""
         experiment = self.session.config.experiment
         return language(experiment.src).name, language(experiment.trg).name
+
+    @property
+    def given(self) -> list[GivenTranslator]:
+        """The translators of the config that made text for training, in place of models trained here."""
+        config = self.session.config
+        uses = {"teacher": config.experiment.teacher, "back-translation": config.experiment.backwards}
+        return [
+            GivenTranslator(name, use, share / sum(mix.values()), config.translators[name])
+            for use, mix in uses.items()
+            if mix
+            for name, share in mix.items()
+        ]
 
     @property
     def ended(self) -> float:

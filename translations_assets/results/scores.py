@@ -17,6 +17,7 @@ METRICS: Mapping[str, str] = {
     "comet": "COMET",
     "unaligned": "unaligned",
     "unaligned_src": "unaligned source",
+    "judge": "Judge",
 }
 
 Value = TypeVar("Value")

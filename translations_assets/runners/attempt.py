@@ -84,6 +84,7 @@ class Attempt:
         pod, show = request.place.get("pod", ""), None if report else write
         self.log = StepLog(folder.log, store, self._job, self._redaction, pod, show)
         self._report = report or self.log.reply
+        self._numbers: dict[str, Any] = {}  # newest live ones of the script
         self._is_heard = report is not None
         self._missed_store = False
         self._gpus = GpuMonitor(request.gpus)
@@ -198,6 +199,7 @@ class Attempt:
         return Repeating(name, act, 1.0, self.log.note)
 
     def _progress(self, value: Mapping[str, Any]) -> None:
+        self._numbers.update(value)
         self._report(events.Progress(value))
 
     def _watch(self, process: ScriptProcess, monitor: Monitor, live: LiveNumbers, saving: Repeating) -> str:
@@ -232,6 +234,7 @@ class Attempt:
             gpus=len(self._request.gpus),
             gpu_utilisation=round(self._gpus.utilisation, 3),
             gpu_memory=self._gpus.peak_memory,
+            **{name: int(self._numbers.get(name, 0)) for name in ("tokens_read", "tokens_written")},
         )
 
     def _judge(self, ended: _Ended) -> Outcome | None:

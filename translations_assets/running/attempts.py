@@ -24,7 +24,7 @@ from translations_assets.graph.step import LocalFile, Output, RepoFile, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, KeyParts, Provenance
 from translations_assets.running.budget import Spending
-from translations_assets.running.events import Explained, JobEvent, Retry, Started, StepEvent
+from translations_assets.running.events import Explained, JobEvent, Progress, Retry, Started, StepEvent
 from translations_assets.running.failure import why_ended
 from translations_assets.running.job import Job, Outcome, make_job
 from translations_assets.running.protocols import Store
@@ -138,6 +138,8 @@ class Attempts:
         def on_event(event: JobEvent) -> None:
             is_start = isinstance(event, Started)
             self.emit(StepEvent(step, event, job.step if is_start else None))
+            if self.session.budget and isinstance(event, Progress):
+                self.session.budget.note(step, event.numbers)
             if is_start:
                 self.session.record.start(step)
                 if self.session.budget:

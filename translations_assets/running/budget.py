@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, Cost
@@ -16,7 +17,8 @@ from translations_assets.running.prices import Prices
 class Budget:
     """Lets attempts begin as long as what was spent, what runs, and their step itself stay within a limit.
 
-    Every attempt is charged with the time that its script had its machine, whatever came of it. A step is
+    Every attempt is charged with the time that its script had its machine, and with the tokens that it had a
+    service read and write, whatever came of it. A step is
     counted with its forecast while it runs; one that goes on where it was, with what is left of that. One
     without a forecast may begin as long as anything is left that is not counted for others; what it takes is
     looked at while it runs. Safe for use by several threads.
@@ -32,6 +34,7 @@ class Budget:
     spent: float = 0.0
     _left: dict[Step, float] = field(default_factory=dict)  # of the forecasts of steps that have begun
     _running: dict[Step, float | None] = field(default_factory=dict)  # since when they have their machine
+    _tokens: dict[Step, list[Cost]] = field(default_factory=dict)  # of all attempts: first told, and newest
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, step: Step, forecast: Mapping[str, Cost]) -> str:
@@ -64,6 +67,14 @@ class Budget:
         """An attempt that has begun has got its machine; `now` are a clock's seconds."""
         with self._lock:
             self._running[step] = now
+            self._tokens[step] = []
+
+    def note(self, step: Step, numbers: Mapping[str, Any]) -> None:
+        """Take the tokens from the live numbers of an attempt; its first ones are those before it."""
+        if "tokens_read" in numbers and "tokens_written" in numbers:
+            used = Cost(tokens_read=numbers["tokens_read"], tokens_written=numbers["tokens_written"])
+            with self._lock:
+                self._tokens[step] = [*self._tokens.get(step, ())[:1], used]
 
     def end(self, step: Step, now: float, made: Manifest | None) -> None:
         """Charge an attempt with the time that it had its machine; `made` is what it made, if anything."""
@@ -107,7 +118,10 @@ class Budget:
             return self.spent + sum(running)
 
     def _money(self, step: Step, since: float | None, now: float, made: Manifest | None) -> float:
-        return 0.0 if since is None else self.prices.priced(step, Cost(now - since), made).money
+        if since is None:
+            return 0.0
+        told = self._tokens.get(step) or [Cost()]
+        return self.prices.priced(step, Cost(now - since) + told[-1] + told[0].times(-1), made).money
 
     def _shown(self, money: float) -> str:
         return _shown(money, self.prices.currency)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from translations_assets.records.cost import HOUR, Cost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from translations_assets.config.deployment import Costs, Kubernetes, WorkerClassName
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Manifest
 
+ASKING = frozenset(("pipeline.translate.ask", "pipeline.eval.judge"))  # the scripts that ask a service
+TOKENS = 1e6  # that prices are of
 WATT_HOURS = 3.6e6  # watt seconds in a kilowatt hour
 
 
@@ -22,6 +24,8 @@ class RecordedStep(NamedTuple):
 
     stage: str
     worker: Any
+    script: str = ""
+    args: Mapping[str, Any] = {}
 
 
 def class_of(step: Step | RecordedStep, kubernetes: Kubernetes | None) -> WorkerClassName:
@@ -29,9 +33,15 @@ def class_of(step: Step | RecordedStep, kubernetes: Kubernetes | None) -> Worker
     return kubernetes.class_of(step.stage, step.worker) if kubernetes else step.worker
 
 
+def model_asked(step: Step | RecordedStep, made: Manifest | None = None) -> str:
+    """The model of a service that a step asks, or asked; empty for a step that asks none."""
+    asking = made.provenance.parts if made else step
+    return str(asking.args["model"]) if asking.script in ASKING else ""
+
+
 @dataclass(frozen=True)
 class Prices:
-    """The prices of machines.
+    """The prices of machines and services.
 
     kubernetes  the cluster that has them; None on one's own machine
     asked       the kind of machine that is asked for a stage, `spot` or `standard`; empty when none is
@@ -50,12 +60,21 @@ class Prices:
         """Return a step's cost with money and energy, on the kind of machine where it was made, if it was."""
         name = class_of(step, self.kubernetes)
         rate = self.costs.worker_classes.get(name)
+        tokens = self._of_tokens(step, cost, made)
         if rate is None:
-            return cost
+            return replace(cost, money=tokens) if tokens else cost
         price = rate.price
         if rate.spot_price is not None and self._machine(name, step, made) == "spot":
             price = rate.spot_price
-        return replace(cost, money=price * cost.seconds / HOUR, kwh=rate.watts * cost.seconds / WATT_HOURS)
+        money = price * cost.seconds / HOUR + tokens
+        return replace(cost, money=money, kwh=rate.watts * cost.seconds / WATT_HOURS)
+
+    def _of_tokens(self, step: Step | RecordedStep, cost: Cost, made: Manifest | None) -> float:
+        """The price of the tokens of a step that asks a service."""
+        price = self.costs.models.get(model_asked(step, made))
+        if price is None:
+            return 0.0
+        return (price.read * cost.tokens_read + price.written * cost.tokens_written) / TOKENS
 
     def without(self, steps: Iterable[Step]) -> list[WorkerClassName]:
         """The worker classes of steps that have no price."""

@@ -15,10 +15,11 @@ from translations_assets.stages import (
     release,
     training,
     translation,
+    translators,
 )
 
 _MODULES = (
-    *(corpus, cleaning, training, alignments, translation),
+    *(corpus, cleaning, training, translators, alignments, translation),
     *(metrics, release, final_evaluation, quality),
 )
 

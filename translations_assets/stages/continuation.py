@@ -34,7 +34,7 @@ def distils(config: TrainingConfig) -> bool:
 def trains_teachers(config: TrainingConfig) -> bool:
     """True if teachers are trained; back-translations and most alignments are made for that alone."""
     teacher = config.continuation.models.teacher
-    return distils(config) and not (teacher and teacher.mode == "use")
+    return distils(config) and not config.experiment.teacher and not (teacher and teacher.mode == "use")
 
 
 def back_translates(config: TrainingConfig) -> bool:
@@ -44,7 +44,10 @@ def back_translates(config: TrainingConfig) -> bool:
 
 def needs_backwards(config: TrainingConfig) -> bool:
     """True if the backwards model is used: it translates monolingual text back, or its scores filter."""
-    return config.experiment.filter == "ce" or (back_translates(config) and bool(config.datasets.mono_trg))
+    own = config.experiment
+    return own.filter == "ce" or (
+        back_translates(config) and bool(config.datasets.mono_trg) and not own.backwards
+    )
 
 
 def has_split_vocabulary(config: TrainingConfig) -> bool:
@@ -59,6 +62,8 @@ def fetch_vocab(config: TrainingConfig) -> Vocab | None:
     vocab, models = config.continuation.vocab, config.continuation.models
     if vocab:
         return _fetch_vocab(config, src, trg, {"src_url": vocab.src, "trg_url": vocab.trg})
+    if models.student:
+        return _fetch_vocab(config, src, trg, {"model_url": models.student.url})
     if models.teacher and models.teacher.mode != "use":
         return _fetch_vocab(config, src, trg, {"model_url": models.teacher.urls[0]})
     if models.backwards and models.backwards.mode != "use":

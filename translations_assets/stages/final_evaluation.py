@@ -20,7 +20,9 @@ from translations_assets.stages.handles import (
     aliases,
     mozillas_name,
 )
+from translations_assets.stages.languages import Identifying
 from translations_assets.stages.metrics import EvaluationInputs, score
+from translations_assets.stages.translators import Decoder, Decoders, named, translate_text
 
 PACKED_MODEL = "model.tar"
 # As in pipeline.eval.results.
@@ -33,6 +35,7 @@ def final_evaluation(
     config: TrainingConfig,
     evaluate_exported: Evaluations,
     dataset_test: Corpora,
+    fetch_translators: Decoders,
     evaluation_inputs: EvaluationInputs,
     alignments_original: Aligned | None,
 ) -> Evaluations:
@@ -58,7 +61,23 @@ def final_evaluation(
         for name, form, model in others
         for test in dataset_test
     ]
+    evaluations += [
+        _evaluate_translator(config, name, named(fetch_translators, name), test)
+        for name in compared.translators
+        for test in dataset_test
+    ]
     return score(config, evaluation_inputs, evaluations, aligned=alignments_original)
+
+
+def _evaluate_translator(
+    config: TrainingConfig, name: str, decoder: Decoder, test: Corpus
+) -> ModelEvaluation:
+    """Evaluate a translator of the config by its translations."""
+    engine, label = config.translators[name].form, f"final-evaluation-{name}-{test.short_name}-{config.pair}"
+    identifying = Identifying(config, f"answers-{label}")
+    translations = translate_text(config, decoder, label, test.src, "teacher", identifying)
+    mozillas = mozillas_name(config, test, engine, name)
+    return _evaluate(config, name, test, {"translations": translations}, "firefox", mozillas, engine)
 
 
 def _fetch_released(config: TrainingConfig) -> Output:
@@ -91,15 +110,27 @@ def _fetch(config: TrainingConfig, model: ComparedModel) -> Input:
 
 
 def _evaluate(
-    config: TrainingConfig, name: str, test: Corpus, system: Mapping[str, Input], form: str, mozillas: str
+    config: TrainingConfig,
+    name: str,
+    test: Corpus,
+    system: Mapping[str, Input],
+    form: str,
+    mozillas: str,
+    engine: str | None = None,
 ) -> ModelEvaluation:
-    """Evaluate a model, or the translations that it made."""
+    """Evaluate a model, or the translations that it made, with `engine`, or as the exported student does."""
     worker: WorkerClass = "gpu" if form == "marian" else "cpu"
     files = [f"{mozillas}__{metric}.{kind}.json" for metric in METRICS for kind in ("metrics", "scores")]
     evaluated = step(
         "pipeline.eval.final",
         label=f"final-evaluation-{name}-{test.short_name}-{config.pair}",
-        args={"name": name, "trg": config.experiment.trg, "dataset": test.name, "results": mozillas},
+        args={
+            "name": name,
+            "trg": config.experiment.trg,
+            "dataset": test.name,
+            "results": mozillas,
+            "engine": engine,
+        },
         inputs={**system, **test.sides},
         outputs=("translations.zst", "metrics.json", f"{mozillas}__translations.json", *files),
         worker=worker,

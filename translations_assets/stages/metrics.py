@@ -6,18 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from translations_assets.common.errors import GraphError
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.evaluation import HUB_DOCUMENTS, SPBLEU_SHA256, SPBLEU_URL
 from translations_assets.config.languages import language
 from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Folder, Input, Output
+from translations_assets.graph.step import Folder, Input, LocalFile, Output, RepoFile
 from translations_assets.results.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
-from translations_assets.stages.handles import Aligned, Evaluations, ModelEvaluation, aliases, languages
+from translations_assets.stages.handles import (
+    DECODING_CONFIGS,
+    RESUMED_ATTEMPTS,
+    Aligned,
+    Evaluations,
+    ModelEvaluation,
+    aliases,
+    languages,
+)
+from translations_assets.stages.translators import service_args, service_secrets
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"
+JUDGE_PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/judge.yml")
+MOZILLAS_JUDGE = "llm-ref"  # as in pipeline.eval.llm_ref
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
 
 
@@ -107,6 +119,8 @@ def score(
             _spbleu(config, inputs.spbleu, evaluation)
         if inputs.comet and config.evaluation.comet:
             segments = _comet(config, config.evaluation.comet.name, inputs, evaluation)
+        if config.evaluation.judge:
+            _judge(config, config.evaluation.judge, evaluation, backwards)
         if documents := inputs.documents.get(evaluation.test.name):
             _paragraphs(config, documents, evaluation, backwards, exported)
         if aligned and aligned.priors and _is_named(evaluation.test.dataset, config.evaluation.unaligned):
@@ -165,6 +179,49 @@ def _unaligned(config: TrainingConfig, priors: Output, evaluation: ModelEvaluati
         aliases=aliases([test]),
         repeatable=False,  # eflomal samples
     )
+
+
+def _judge(config: TrainingConfig, name: str, evaluation: ModelEvaluation, backwards: bool) -> None:
+    """Add the step that asks a service what each line is worth.
+
+    It is paid for: files in Mozilla's layout, whose names may change, are another one's.
+    """
+    translator, test = config.translators.get(name), evaluation.test
+    if translator is None or translator.endpoint is None:
+        raise GraphError(f"evaluation.judge: {name} is no endpoint in translators.")
+    endpoint, prompt = translator.endpoint, config.evaluation.judge_prompt
+    src, trg = language(config.experiment.src), language(config.experiment.trg)
+    if backwards:
+        src, trg = trg, src
+    judged = step(
+        "pipeline.eval.judge",
+        label=f"judge-{_name(config, evaluation)}",
+        args={
+            **service_args(endpoint),
+            "src": src.name,
+            "trg": trg.name,
+            "dataset": test.name,
+        },
+        inputs={
+            "prompt": LocalFile(prompt, "prompt.yml") if prompt else JUDGE_PROMPT,
+            "translations": evaluation.translations,
+            **test.sides,
+        },
+        outputs=(SCORES, SEGMENTS, "stats.json"),
+        aliases=aliases([test]),
+        resumable=True,
+        repeatable=False,
+        attempts=RESUMED_ATTEMPTS,
+        secrets=service_secrets(endpoint),
+    )
+    if evaluation.mozillas:
+        step(
+            "pipeline.eval.llm_ref",
+            label=f"llm-ref-{_name(config, evaluation)}",
+            args={"results": evaluation.mozillas},
+            inputs={"scores": judged[SCORES], "segments": judged[SEGMENTS]},
+            outputs=evaluation.mozillas_files(MOZILLAS_JUDGE),
+        )
 
 
 def _paragraphs(

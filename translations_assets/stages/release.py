@@ -18,7 +18,7 @@ from translations_assets.config.model_names import (
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
-from translations_assets.stages.continuation import has_split_vocabulary
+from translations_assets.stages.continuation import distils, has_split_vocabulary
 from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     QUANTIZED_FILES,
@@ -34,7 +34,9 @@ from translations_assets.stages.handles import (
     marian_args,
     mozillas_name,
 )
+from translations_assets.stages.languages import Identifying
 from translations_assets.stages.metrics import EvaluationInputs, score
+from translations_assets.stages.translators import Decoder, Decoders, named, translate_text
 
 TRANSLATE_LOCALLY = ("model_info.json", "config.intgemm8bitalpha.yml")
 
@@ -115,12 +117,20 @@ def evaluate_backwards(
 def evaluate_teacher(
     config: TrainingConfig,
     train_teacher: list[Model],
+    fetch_translators: Decoders,
     dataset_test: Corpora,
     evaluation_inputs: EvaluationInputs,
     alignments_original: Aligned | None,
 ) -> Evaluations:
-    """Scores of each teacher by itself."""
+    """Scores of each teacher by itself, or of each translator that takes their place, in its order."""
+    given = [
+        _evaluate_given(config, teacher(number), named(fetch_translators, name), test)
+        for number, name in enumerate(config.experiment.teacher or () if distils(config) else (), start=1)
+        for test in dataset_test
+    ]
     inputs, aligned = evaluation_inputs, alignments_original
+    if given:
+        return score(config, inputs, given, aligned=aligned)
     return [
         evaluation
         for number, model in enumerate(train_teacher, start=1)
@@ -207,6 +217,24 @@ def evaluate_exported(
         mozillas = mozillas_name(config, test, "bergamot", config.experiment.name) if asked else ""
         evaluations.append(ModelEvaluation(EXPORTED, test, evaluated["translations.zst"], mozillas))
     return score(config, evaluation_inputs, evaluations, exported=export, aligned=alignments_original)
+
+
+def _evaluate_given(config: TrainingConfig, model: str, decoder: Decoder, test: Corpus) -> ModelEvaluation:
+    """Score a translator's translations of a test set."""
+    name = f"{model}-{test.short_name}-{config.pair}"
+    identifying = Identifying(config, f"answers-{name}")
+    evaluated = step(
+        "pipeline.eval.evaluate",
+        label=f"evaluate-{name}",
+        args={**languages(config), "dataset": test.name},
+        inputs={
+            "translations": translate_text(config, decoder, name, test.src, "teacher", identifying),
+            **test.sides,
+        },
+        outputs=("translations.zst", "metrics.json"),
+        aliases=aliases([test]),
+    )
+    return ModelEvaluation(model, test, evaluated["translations.zst"])
 
 
 def _evaluate(

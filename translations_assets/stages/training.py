@@ -170,8 +170,13 @@ def _fetch(config: TrainingConfig) -> list[Model]:
 def train_student(
     config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
 ) -> Model:
-    """The student: a small model trained on the distilled corpus."""
-    return _train(config, "train", train_vocab, alignments_student, merge_devset)
+    """The student: a small model trained on the distilled corpus.
+
+    An earlier run's is fetched where it is given: training begins with its weights, in its shape.
+    """
+    src, trg, given = config.experiment.src, config.experiment.trg, config.continuation.models.student
+    fetched = fetch_model(config, f"student-{src}-{trg}", given.url, given.mode, src, trg) if given else None
+    return _train(config, "train", train_vocab, alignments_student, merge_devset, fetched)
 
 
 @stage(group="student")
@@ -197,7 +202,7 @@ def _train(
     options = config.marian_args
     args = options.training_student if verb == "train" else options.training_student_finetuned
     length = max_length(args, STUDENT_LENGTH)
-    if pretrained and length == max_length(options.training_student, STUDENT_LENGTH):
+    if verb == "finetune" and pretrained and length == max_length(options.training_student, STUDENT_LENGTH):
         pairs = maker(pretrained).inputs["original"]
     else:
         label = f"original-{'student' if verb == 'train' else 'finetuned-student'}-{config.pair}"

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Output, RepoFile, Step
+from translations_assets.graph.step import Output, Step
 from translations_assets.stages.continuation import fetch_corpus, trains_teachers
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
-    DECODING_CONFIGS,
     RESUMED_ATTEMPTS,
     Corpora,
     Corpus,
     Model,
     Mono,
     corpus_step,
-    marian_args,
+)
+from translations_assets.stages.languages import Identifying
+from translations_assets.stages.translators import (
+    Decoder,
+    Decoders,
+    Direction,
+    Shares,
+    shares_of,
+    translate_text,
 )
 
-CUDA = RepoFile("requirements/cuda.lock")
 SEED = 42
 DROPPED_SHARE = 0.05
 
@@ -32,12 +37,14 @@ def split_pairs(family: str, parts: int, first: Output, second: Output) -> list[
     return [(split[f"part.{i}.zst"], split[f"part.{i}.ref.zst"]) for i in range(1, parts + 1)]
 
 
-def _split(family: str, parts: int, text: Output, references: Output | None) -> Step:
+def _split(
+    family: str, parts: int, text: Output, references: Output | None, weights: Sequence[str] | None = None
+) -> Step:
     kinds = (".zst", ".ref.zst") if references else (".zst",)
     return step(
         "pipeline.translate.split",
         label=f"split-{family}",
-        args={"parts": parts},
+        args={"parts": parts, "weights": weights},
         inputs={"text": text, "references": references},
         outputs=(*(f"part.{i}{kind}" for i in range(1, parts + 1) for kind in kinds), "stats.json"),
     )
@@ -59,64 +66,60 @@ def translate_in_chunks(
     config: TrainingConfig,
     name: str,
     text: Output,
-    models: Sequence[Model],
-    decoding: Literal["backward", "teacher"],
+    shares: Shares,
+    direction: Direction,
     *,
-    converted: Model | None = None,
     references: Output | None = None,
     mbr: bool = False,
 ) -> Output:
     """Split a text, translate the parts, collect them in order.
 
-    Marian decodes with `models`, or CTranslate2 with the one in its form. With references, or with `mbr`, the
+    Several decoders get their shares of the text, which is shuffled. With references, or with `mbr`, the
     lists of n best are searched for the translation that is nearest to the reference, or to all others. The
     file is called as what `name` begins with, and the language.
     """
-    backwards, options = decoding == "backward", config.marian_args
-    args = options.decoding_backward if backwards else options.decoding_teacher
-    lang = config.experiment.src if backwards else config.experiment.trg
-    parts, family = config.taskcluster.split_chunks, f"{name}-{config.pair}"
-    split, is_chosen = _split(family, parts, text, references), mbr or references is not None
-    translated = []
-    for i in range(1, parts + 1):
-        output = "nbest.zst" if is_chosen else "translations.zst"
-        chunk = step(
-            "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
-            label=f"translate-{family}-{i}/{parts}",
-            args={"marian_args": marian_args(args), "nbest": is_chosen},
-            inputs={
-                **({"model": converted, "cuda_lock": CUDA} if converted else {"models": models}),
-                "text": split[f"part.{i}.zst"],
-                "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{decoding}.yml"),
-            },
-            outputs=(output, "stats.json"),
-            worker="gpu",
-            resumable=True,
-            repeatable=False,
-            attempts=RESUMED_ATTEMPTS,
+    lang = config.experiment.src if direction == "backward" else config.experiment.trg
+    family, team = f"{name}-{config.pair}", _team(shares, config.taskcluster.split_chunks)
+    weights = [f"{weight:.9g}" for _, weight in team] if len(shares) > 1 else None
+    split = _split(family, len(team), text, references, weights)
+    identifying = Identifying(config, f"answers-{family}")
+    selects = mbr or references is not None
+    translated = [
+        translate_text(
+            config,
+            decoder,
+            f"{family}-{i}/{len(team)}",
+            split[f"part.{i}.zst"],
+            direction,
+            identifying,
+            nbest=selects and decoder.lists,
         )
-        translated.append(chunk[output])
-    if mbr:
-        translated = [
-            _choose(
-                "pipeline.translate.mbr",
-                f"mbr-{family}-{i}/{parts}",
-                nbest=nbest,
-                text=split[f"part.{i}.zst"],
-            )
-            for i, nbest in enumerate(translated, start=1)
-        ]
-    elif references:
-        translated = [
-            _choose(
+        for i, (decoder, _) in enumerate(team, start=1)
+    ]
+    for i, (decoder, _) in enumerate(team, start=1) if selects else ():
+        which, found = f"{i}/{len(team)}", translated[i - 1]
+        if decoder.lists and mbr:
+            part = split[f"part.{i}.zst"]
+            found = _choose("pipeline.translate.mbr", f"mbr-{family}-{which}", nbest=found, text=part)
+        elif decoder.lists:
+            found = _choose(
                 "pipeline.translate.extract_best",
-                f"extract-best-{config.pair}-{i}/{parts}",
-                nbest=nbest,
+                f"extract-best-{config.pair}-{which}",
+                nbest=found,
                 references=split[f"part.{i}.ref.zst"],
             )
-            for i, nbest in enumerate(translated, start=1)
-        ]
+        translated[i - 1] = found
     return collect(family, f"{name.partition('-')[0]}.{lang}.zst", translated, text)
+
+
+def _team(shares: Shares, parts: int) -> list[tuple[Decoder, float]]:
+    """For each part of a text who translates it, and its share of the text; each decoder has one at least."""
+    return [
+        (decoder, share / number)
+        for decoder, share in shares
+        for number in [max(1, round(share * parts))]
+        for _ in range(number)
+    ]
 
 
 def _choose(script: str, label: str, **inputs: Output) -> Output:
@@ -134,23 +137,34 @@ def _choose(script: str, label: str, **inputs: Output) -> Output:
 
 @stage(group="back_translation")
 def translate_mono_trg(
-    config: TrainingConfig, merge_mono_trg: Mono | None, train_backwards: Model | None
+    config: TrainingConfig,
+    merge_mono_trg: Mono | None,
+    train_backwards: Model | None,
+    fetch_translators: Decoders,
 ) -> Corpus | None:
     """Mono target text with its back-translation as the source side; split, translated, collected.
 
-    It is fetched where an earlier run's is given.
+    `experiment.backwards` translates it, else the backwards model. It is fetched where an earlier run's is
+    given.
     """
     if trains_teachers(config) and (fetched := fetch_corpus(config, "backtranslations")):
         return fetched
-    if merge_mono_trg is None or train_backwards is None:
+    if merge_mono_trg is None:
         return None
-    text, converted = merge_mono_trg.text, None
+    if config.experiment.backwards:
+        shares = shares_of(config.experiment.backwards, fetch_translators)
+    elif train_backwards:
+        shares = [(_backwards_decoder(config, train_backwards), 1.0)]
+    else:
+        return None
+    translated = translate_in_chunks(config, "mono-trg", merge_mono_trg.text, shares, "backward")
+    return Corpus(translated, merge_mono_trg.text)
+
+
+def _backwards_decoder(config: TrainingConfig, model: Model) -> Decoder:
     if config.experiment.backwards_decoder == "ctranslate2":
-        converted = _convert(f"convert-backwards-{config.pair}", train_backwards)
-    translated = translate_in_chunks(
-        config, "mono-trg", text, [train_backwards], "backward", converted=converted
-    )
-    return Corpus(translated, text)
+        return Decoder(converted=_convert(f"convert-backwards-{config.pair}", model))
+    return Decoder([model])
 
 
 @stage(group="distillation")
@@ -179,9 +193,12 @@ def translate_corpus(
     merge_corpus: Corpus | None,
     train_teacher: list[Model],
     convert_teacher: Model | None,
+    fetch_translators: Decoders,
 ) -> Corpus | None:
     """The parallel source text with the teachers' translation that is nearest to the reference by chrF, or to
     their other translations (`experiment.selection`).
+
+    A translator that gives a single translation of each line leaves nothing to select.
     """
     if merge_corpus is None:
         return None
@@ -190,9 +207,8 @@ def translate_corpus(
         config,
         "corpus",
         text,
-        train_teacher,
+        _teachers(config, train_teacher, convert_teacher, fetch_translators),
         "teacher",
-        converted=convert_teacher,
         references=None if mbr else merge_corpus.trg,
         mbr=mbr,
     )
@@ -205,6 +221,7 @@ def translate_mono_src(
     merge_mono_src: Mono | None,
     train_teacher: list[Model],
     convert_teacher: Model | None,
+    fetch_translators: Decoders,
 ) -> Corpus | None:
     """Mono source text with the teachers' likeliest translation, or the one that is nearest to their others
     (`experiment.selection`).
@@ -216,12 +233,20 @@ def translate_mono_src(
         config,
         "mono-src",
         text,
-        train_teacher,
+        _teachers(config, train_teacher, convert_teacher, fetch_translators),
         "teacher",
-        converted=convert_teacher,
         mbr=config.experiment.selection.mono == "mbr",
     )
     return Corpus(text, translated)
+
+
+def _teachers(
+    config: TrainingConfig, models: list[Model], converted: Model | None, given: Decoders
+) -> Shares:
+    """What the config names as teachers, else those that are trained."""
+    if config.experiment.teacher:
+        return shares_of(config.experiment.teacher, given)
+    return [(Decoder(converted=converted) if converted else Decoder(models), 1.0)]
 
 
 @stage(group="distillation")

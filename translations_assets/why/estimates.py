@@ -70,6 +70,42 @@ OTHERS = Rate(0.5, 0.3)
 DECODING = ("pipeline.translate.translate", "pipeline.cefilter.score")
 
 
+# Of a service: tokens of the prompt, and those that number a sentence; tokens of a sentence's translation for
+# each of its own, as languages other than English have more; tokens that are written in a second.
+PROMPT, NUMBERING, MORE, WRITTEN = 130, 5, 1.4, 1000.0
+SENTENCE = 35  # bytes of a sentence in a compressed text
+# Of a judge: tokens of its prompt, those that name the three texts of a line, and those of a score
+JUDGES_PROMPT, NAMING, SCORE = 260, 15, 2
+
+
+def _asking(step: Step, read: float) -> Cost:
+    """The cost of asking a service for the translations of a text."""
+    sentences, pieces = read / SENTENCE, read * PIECES_A_BYTE
+    requests = sentences / float(str(step.args["lines"]))
+    asked = PROMPT * requests + NUMBERING * sentences + pieces
+    written = float(str(step.args["candidates"])) * (NUMBERING * sentences + MORE * pieces)
+    return _answered(asked, written)
+
+
+def _judging(step: Step, read: float) -> Cost:
+    """The cost of asking a service what translations are worth; sources and references are read, too."""
+    lines = read / (3 * SENTENCE)
+    requests = lines / float(str(step.args["lines"]))
+    asked = JUDGES_PROMPT * requests + (NUMBERING + NAMING) * lines + read * PIECES_A_BYTE
+    return _answered(asked, (NUMBERING + SCORE) * lines)
+
+
+def _answered(asked: float, written: float) -> Cost:
+    seconds = 1 + written / WRITTEN
+    return Cost(seconds, OTHERS.start, tokens_read=asked, tokens_written=written)
+
+
+ASKED: Mapping[str, Callable[[Step, float], Cost]] = {
+    "pipeline.translate.ask": _asking,
+    "pipeline.eval.judge": _judging,
+}
+
+
 @dataclass(frozen=True)
 class Forecast:
     """The forecast of a step.
@@ -124,6 +160,8 @@ class Estimates:
             return None
         if step.script in DECODING and (weights := self._weights_of_models(step)):
             return Forecast(self._cost(step, self._decoding(step, read, weights)), estimated=True)
+        if estimate := ASKED.get(step.script):
+            return Forecast(estimate(step, read), estimated=True)
         rate = SCRIPTS.get(step.script, OTHERS)
         seconds = rate.start + rate.text * read / 1e6
         return Forecast(Cost(seconds, seconds), estimated=True)

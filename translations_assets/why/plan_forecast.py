@@ -222,10 +222,10 @@ def _on_class(cost: Cost, worker: WorkerClassName, kubernetes: Kubernetes | None
     if not machines:
         return cost
     if not machines.gpus:
-        return Cost(cost.seconds, cost.cpu_seconds or cost.seconds)
+        return replace(cost, cpu_seconds=cost.cpu_seconds or cost.seconds, gpu_seconds=0.0)
     if cost.gpu_seconds:
-        return Cost(cost.gpu_seconds / machines.gpus, gpu_seconds=cost.gpu_seconds)
-    return Cost(cost.seconds, gpu_seconds=cost.seconds * machines.gpus)
+        return replace(cost, seconds=cost.gpu_seconds / machines.gpus, cpu_seconds=0.0)
+    return replace(cost, cpu_seconds=0.0, gpu_seconds=cost.seconds * machines.gpus)
 
 
 def _size(size: float) -> str:

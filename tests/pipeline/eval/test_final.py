@@ -13,10 +13,10 @@ import sacrebleu
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.packed import pack
 from pipeline.eval.evaluate import main as evaluate
 from pipeline.eval.final import main
 from pipeline.eval.metrics import evaluation_scores
-from pipeline.eval.packed import pack
 from pipeline.quantize.export import main as export
 from pipeline.quantize.marian_binary import read_model, serialize
 from tests.pipeline.eval.test_evaluate import arguments

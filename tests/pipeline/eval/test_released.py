@@ -16,8 +16,8 @@ import zstandard
 
 from pipeline.common.archives import members
 from pipeline.common.errors import InputError
+from pipeline.common.packed import unpack
 from pipeline.eval.fetch_compared import main as fetch_compared
-from pipeline.eval.packed import unpack
 from pipeline.eval.released import is_released, main
 from tests.http_server import http_server
 

@@ -27,7 +27,7 @@ _MODULES = words(
     "ctranslate2 ctypes dataclasses datetime decimal difflib eflomal enum errno fasttext fcntl fnmatch "
     "fractions functools fxtranslate glob gzip hanzidentifier hashlib heapq heliport html icu4py importlib "
     "io itertools json logging lzma math mtdata multiprocessing numpy opencc operator opustrainer "
-    "os pathlib psutil py3langid pyarrow queue random re regex requests resource sacrebleu sacremoses "
+    "os pathlib pickle psutil py3langid pyarrow queue random re regex requests resource sacrebleu sacremoses "
     "selectors sentencepiece shlex shutil signal socket statistics string struct subprocess sys tarfile "
     "tempfile textwrap threading time tokenize tomllib types typing unicodedata urllib weakref xml xxhash "
     "yaml zipfile zlib zstandard"
@@ -45,6 +45,7 @@ _ONLY = {
     "importlib": {"metadata"},
     "logging": words("ERROR INFO WARNING Logger basicConfig debug error getLogger info warning"),
     "operator": words("add and_ contains eq getitem itemgetter le lt mul ne neg or_ sub xor"),
+    "pickle": {"Unpickler", "UnpicklingError"},
     "sys": words(
         "byteorder executable exit getrecursionlimit intern maxsize maxunicode platform setrecursionlimit "
         "stderr stdin stdout version version_info"

@@ -46,7 +46,7 @@ _DECORATORS = words(
 )
 _BASES = words(
     "Exception OSError RuntimeError ValueError abc.ABC collections.abc enum io threading.Thread "
-    "opustrainer.modifiers.Modifier opustrainer.modifiers.pool.ModifierPool typing.Generic "
+    "pickle.Unpickler opustrainer.modifiers.Modifier opustrainer.modifiers.pool.ModifierPool typing.Generic "
     "typing.NamedTuple typing.Protocol typing.TypedDict"
 )
 _OPERATIONS = kinds(

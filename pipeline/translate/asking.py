@@ -1,0 +1,175 @@
+"""Lines that a service is asked about, several a request; what it answers is kept as it comes.
+
+A record of a request has its `lines`, numbers from 0; of each its `candidates`, what was taken from the
+answers, none where they were of no use; `failed`, why a line may have none; the `tokens` that were read and
+written, and the `model` that the service says it has asked. Where an answer about several lines is of no use
+for some, each of these is asked about alone, once.
+"""
+
+import argparse
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pipeline.common.errors import InputError
+from pipeline.common.resources import progress_file
+from pipeline.translate.chat import Message, Rejected, Reply, Service
+from pipeline.translate.kept_answers import KeptAnswers, Record
+from pipeline.translate.pacing import MOST, Pacing
+
+Numbers: TypeAlias = "tuple[int, ...]"  # of lines, from 0
+Candidates: TypeAlias = "list[list[Any]]"  # of each line
+
+TIMEOUT = 600.0  # seconds; a service says nothing until it has all of an answer
+REJECTIONS = 16  # lines alone; where no line was ever answered, they are not the reason
+
+log = logging.getLogger(__name__)
+
+
+def add_service_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a service and what goes into each request."""
+    add = parser.add_argument
+    add("--service", required=True, help="name that its variables begin with: OPENAI for OPENAI_BASE_URL")
+    add("--model", required=True, help="model as the service knows it")
+    add("--src", required=True, help="name of the source language, for the prompt: English")
+    add("--trg", required=True, help="name of the target language")
+    add("--prompt", required=True, type=Path, help="YAML with the prompt's messages `system` and `user`")
+    add("--lines", type=int, default=10, help="lines a request, by default 10")
+    add("--options", default="{}", help='JSON; more keys of each request, such as {"temperature": 0.3}')
+    add("--timeout", type=float, default=TIMEOUT, help="seconds that an answer may take, by default 600")
+
+
+def service_of(args: argparse.Namespace) -> Service:
+    """The service that the options name. Raises InputError without its address."""
+    return Service(args.service, args.model, args.timeout, MOST)
+
+
+def read_options(text: str, choices: int) -> Mapping[str, Any]:
+    """The keys that are laid into each request; the likeliest answer where one is asked for."""
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"--options is no JSON ({error}): {text}") from error
+    if not isinstance(given, dict):
+        raise InputError(f"--options must be a JSON object, not {text}")
+    return {**({"temperature": 0} if choices == 1 else {}), **given}
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Asks a service about lines.
+
+    messages  that ask about lines
+    take      from an answer about so many lines: their candidates, and why some may have none
+    choices   answers to ask for
+    options   more keys of each request
+    """
+
+    service: Service
+    messages: Callable[[Numbers], Sequence[Message]]
+    take: Callable[[Reply, int], tuple[Candidates, str]]
+    choices: int
+    options: Mapping[str, Any]
+
+    def ask(self, numbers: Numbers) -> Record:
+        """Ask about the lines with these numbers. Raises what the service raises, but Rejected."""
+        try:
+            reply = self.service.complete(self.messages(numbers), self.choices, self.options)
+        except Rejected as error:
+            log.warning("%d lines from line %d on: %s", len(numbers), numbers[0] + 1, error)
+            return _record(numbers, [[] for _ in numbers], "rejected")
+        candidates, failed = self.take(reply, len(numbers))
+        return _record(numbers, candidates, failed, reply)
+
+
+def _record(numbers: Numbers, candidates: Candidates, failed: str, reply: Reply | None = None) -> Record:
+    record: Record = {"lines": numbers, "candidates": candidates, "failed": failed}
+    return record | ({"tokens": reply.tokens, "model": reply.model} if reply else {"tokens": (0, 0)})
+
+
+def ask_all(asking: Asking, wanted: Iterable[int], kept: KeptAnswers, size: int) -> None:
+    """Ask about all wanted lines that are not answered, `size` a request, and keep what comes."""
+    pacing, costs = Pacing(asking.ask), progress_file()
+    pacing.add(requests_of(wanted, kept.records, size))
+    _tell(costs, kept.records)
+    for replies in pacing.replies():
+        records = [record for _, record in replies]
+        kept.add(records)
+        _tell(costs, kept.records)
+        pacing.add(alone for record in records for alone in _again(record))
+        _require_a_use(kept.records)
+
+
+def _tell(costs: Path | None, records: Sequence[Record]) -> None:
+    """Tell the worker how many tokens were paid for, in all attempts; first those of the attempts before."""
+    if costs:
+        read, written = _tokens_of(records)
+        with costs.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"tokens_read": read, "tokens_written": written}) + "\n")
+
+
+def _tokens_of(records: Sequence[Record]) -> tuple[int, int]:
+    """The tokens that were read and written for some records."""
+    read, written = (sum(record["tokens"][side] for record in records) for side in (0, 1))
+    return read, written
+
+
+def requests_of(wanted: Iterable[int], records: Sequence[Record], size: int) -> Iterator[Numbers]:
+    """The wanted lines that were never asked about, `size` together; those that wait to be asked alone."""
+    asked = {number for record in records for number in record["lines"]}
+    settled = {
+        number
+        for record in records
+        for number, found in zip(record["lines"], record["candidates"], strict=True)
+        if found or len(record["lines"]) == 1
+    }
+    yield from ((number,) for number in sorted(asked - settled))
+    new = [number for number in wanted if number not in asked]
+    yield from (tuple(new[first : first + size]) for first in range(0, len(new), size))
+
+
+def _again(record: Record) -> Iterator[Numbers]:
+    """The lines of an answer that are to be asked about alone."""
+    if len(record["lines"]) > 1:
+        for number, found in zip(record["lines"], record["candidates"], strict=True):
+            if not found:
+                yield (number,)
+
+
+def _require_a_use(records: Sequence[Record]) -> None:
+    """Raise InputError where the service rejects whatever it is asked."""
+    alone = [record for record in records if len(record["lines"]) == 1 and record["failed"] == "rejected"]
+    if len(alone) >= REJECTIONS and not any(found for one in records for found in one["candidates"]):
+        raise InputError(
+            f"The service has rejected all {len(records)} requests; its reasons are above. Correct the "
+            "model, the prompt or the options, whichever they name."
+        )
+
+
+def answers_of(records: Sequence[Record]) -> dict[int, Record]:
+    """What is known of each line that was asked about: its candidates, or why it has none."""
+    found: dict[int, Record] = {}
+    for record in records:
+        for number, candidates in zip(record["lines"], record["candidates"], strict=True):
+            if candidates:
+                found[number] = {"candidates": candidates}
+            elif "candidates" not in found.get(number, {}):  # the reason of the line alone comes last
+                found[number] = {"failed": record["failed"]}
+    return found
+
+
+def summarize(number: int, records: Sequence[Record], found: Mapping[int, Record]) -> dict[str, Any]:
+    """What stats.json holds of so many lines; tokens are those of all attempts together."""
+    failed = Counter(answer["failed"] for answer in found.values() if "failed" in answer)
+    read, written = _tokens_of(records)
+    dropped = dict(sorted(failed.items()))
+    return {
+        "lines": {"in": number, "kept": number - failed.total(), "dropped": dropped},
+        "requests": len(records),
+        "tokens": {"read": read, "written": written},
+        "models": sorted({record["model"] for record in records if record.get("model")}),
+    }

@@ -1,0 +1,94 @@
+"""Many requests at once: all are answered, as many at a time as the service takes."""
+
+import threading
+import time
+
+import pytest
+
+from pipeline.common.errors import InputError
+from pipeline.translate import pacing
+from pipeline.translate.chat import Busy
+from pipeline.translate.pacing import Pacing
+
+
+class Slots:
+    """A service that is overloaded by more than so many requests at once."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.running, self.most, self.refused = number, 0, 0, 0
+        self._lock = threading.Lock()
+
+    def ask(self, request: int) -> int:
+        with self._lock:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            full = self.running > self.number
+            self.refused += full
+        time.sleep(0.002)
+        with self._lock:
+            self.running -= 1
+        if full:
+            raise Busy("too many requests", overload=True)
+        return -request
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "PAUSE", 0.01)
+
+
+@pytest.mark.parametrize("slots", [1, 3, 40])
+def test_every_request_is_answered_by_any_service(slots: int) -> None:
+    service = Slots(slots)
+    asked: Pacing[int, int] = Pacing(service.ask)
+    asked.add(range(600))
+    found = dict(pair for replies in asked.replies() for pair in replies)
+    assert found == {request: -request for request in range(600)}
+    assert service.most > min(slots, pacing.FIRST)
+    assert service.refused < 150
+
+
+def test_requests_may_be_added_while_replies_are_read() -> None:
+    asked: Pacing[int, int] = Pacing(lambda request: request + 1)
+    asked.add([0])
+    seen = []
+    for replies in asked.replies():
+        for _, reply in replies:
+            seen.append(reply)
+            asked.add([reply] if reply < 5 else [])
+    assert seen == [1, 2, 3, 4, 5]
+
+
+def test_a_pause_holds_for_all_requests() -> None:
+    told = threading.Event()
+    begun: list[float] = []
+
+    def ask(request: int) -> int:
+        begun.append(time.monotonic())
+        if not told.is_set():
+            told.set()
+            raise Busy("later", overload=True, pause=0.5)
+        time.sleep(0.05)
+        return request
+
+    asked: Pacing[int, int] = Pacing(ask)
+    asked.add(range(40))
+    assert sum(len(replies) for replies in asked.replies()) == 40
+    later = [moment - begun[0] for moment in begun if moment - begun[0] > 0.04]
+    assert later
+    assert min(later) >= 0.49
+
+
+def test_an_error_comes_after_the_replies_before_it() -> None:
+    def ask(request: int) -> int:
+        if request == 7:
+            time.sleep(0.1)
+            raise InputError("wrong key")
+        return request
+
+    asked: Pacing[int, int] = Pacing(ask)
+    asked.add(range(8))
+    seen: list[int] = []
+    with pytest.raises(InputError, match="wrong key"):
+        seen.extend(reply for replies in asked.replies() for _, reply in replies)
+    assert sorted(seen) == [*range(7)]

@@ -1,0 +1,174 @@
+"""Translators that a training config names: the steps that they come to, and those that they spare."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.stages.configs import FULL, files, graph, labels
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.graph import Graph
+from translations_assets.running.job import command
+
+TRANSLATORS = """\
+translators:
+  llm: {endpoint: {model: big, options: {top_p: 1, a: 2}}}
+  four: {endpoint: {model: big, candidates: 4, service: OTHER, lines: 5}}
+  marian: {marian: {urls: ["https://example.com/a", "https://example.com/b"]}}
+  hub:
+    hugging-face:
+      model: own/er
+      revision: 0123456789abcdef0123456789abcdef01234567
+      source-prefix: [__en__]
+      target-prefix: [__ru__]
+"""
+
+
+def taught_by(teacher: str, *more: str, translators: str = TRANSLATORS) -> Graph:
+    text = FULL.replace(
+        "  teacher-ensemble: 2\n", "".join(f"  {line}\n" for line in (f"teacher: {teacher}", *more))
+    )
+    return graph(f"{text}{translators}")
+
+
+def test_a_given_teacher_makes_all_training_before_the_student_needless() -> None:
+    found = taught_by("llm")
+    for stage in (
+        *("train_backwards", "train_teacher", "translate_mono_trg", "merge_mono_trg", "alignments_original"),
+        *("alignments_backtranslated", "convert_teacher", "score", "cefilter", "fetch_translators"),
+        *("check_train_teacher", "evaluate_backwards", "evaluate_teacher_ensemble"),
+    ):
+        assert not found.stages[stage], stage
+    assert labels(found.stages["train_student"])[-1] == "train-student-en-ru"
+
+
+def test_a_service_is_asked_and_its_answers_are_judged() -> None:
+    stages = taught_by("llm").stages
+    assert labels(stages["translate_mono_src"]) == [
+        "split-mono-src-en-ru",
+        *(f"{what}-mono-src-en-ru-{number}/3" for number in (1, 2, 3) for what in ("ask", "check-answers")),
+        "collect-mono-src-en-ru",
+    ]
+    ask, check = stages["translate_corpus"][1:3]
+    assert ask.secrets == ("OPENAI_BASE_URL", "OPENAI_API_KEY")
+    assert (ask.resumable, ask.repeatable, ask.worker) == (True, False, "cpu")
+    assert json.loads(str(ask.args["options"])) == {"a": 2, "top_p": 1}
+    assert (ask.args["src"], ask.args["trg"]) == ("English", "Russian")
+    assert check.repeatable
+    assert check.args["trg_labels"] == ["rus"]
+    assert not check.args["nbest"]  # one candidate: nothing to select
+
+
+def test_several_candidates_are_selected_from() -> None:
+    stages = taught_by("four", "selection: {mono: mbr}").stages
+    assert [label.partition("-en-ru")[0] for label in labels(stages["translate_corpus"])] == [
+        "split-corpus",
+        *["ask-corpus", "check-answers-corpus"] * 3,
+        *["extract-best"] * 3,
+        "collect-corpus",
+    ]
+    assert [label for label in labels(stages["translate_mono_src"]) if label.startswith("mbr-")]
+    ask = stages["translate_corpus"][1]
+    assert (ask.args["candidates"], ask.args["lines"], ask.secrets[0]) == (4, 5, "OTHER_BASE_URL")
+
+
+def test_models_of_marian_are_an_ensemble_and_one_of_the_hub_is_converted() -> None:
+    found = taught_by("{hub: 1, marian: 2}")
+    assert labels(found.stages["fetch_translators"]) == [
+        "fetch-marian-en-ru-1",
+        "fetch-marian-en-ru-2",
+        "fetch-hub-en-ru",
+        "convert-hub-en-ru",
+    ]
+    first, second, third = (found.step(f"translate-corpus-en-ru-{number}/3") for number in (1, 2, 3))
+    assert "convert-hub-en-ru:tokens.json" in files(first, "model")
+    assert {label.partition(":")[0] for label in files(second, "models")} == {
+        "fetch-marian-en-ru-1",
+        "fetch-marian-en-ru-2",
+    }
+    assert second.args == third.args
+    converted = found.step("convert-hub-en-ru")
+    assert command(converted)[:4] == ("--source-prefix", "__en__", "--target-prefix", "__ru__")
+
+
+@pytest.mark.parametrize(
+    ("mix", "who", "weights"),
+    [
+        ("{llm: 2, marian: 1}", "aat", [0.333333333] * 3),
+        ("{llm: 98, marian: 2}", "aaat", [0.326666667] * 3 + [0.02]),
+        ("{marian: 1, llm: 1}", "ttaa", [0.25] * 4),
+    ],
+)
+def test_a_mix_deals_parts_by_shares(mix: str, who: str, weights: list[float]) -> None:
+    found = taught_by(mix)
+    made = [label for label in labels(found.stages["translate_mono_src"]) if label[0] in "at"]
+    assert "".join(label[0] for label in made) == who
+    split = found.step("split-mono-src-en-ru")
+    assert [float(weight) for weight in split.args["weights"]] == weights  # type: ignore[union-attr]
+    assert split.args["parts"] == len(weights)
+
+
+def test_a_service_translates_back_for_teachers_that_are_trained() -> None:
+    found = graph(FULL.replace("  teacher-ensemble: 2\n", "  backwards: llm\n") + TRANSLATORS)
+    assert not found.stages["train_backwards"]
+    assert labels(found.stages["train_teacher"])[-1] == "train-teacher-en-ru-1"
+    ask = found.step("ask-mono-trg-en-ru-1/3")
+    assert (ask.args["src"], ask.args["trg"]) == ("Russian", "English")
+    check = found.step("check-answers-mono-trg-en-ru-1/3")
+    assert check.args["trg_labels"] == ["eng"]
+    assert files(found.step("split-alignments-backtranslated-en-ru"), "text") == [
+        "collect-mono-trg-en-ru:mono.en.zst"
+    ]
+
+
+def test_models_that_translate_back_are_fetched_in_their_direction() -> None:
+    found = graph(FULL.replace("  teacher-ensemble: 2\n", "  backwards: marian\n") + TRANSLATORS)
+    fetched = found.step("fetch-marian-ru-en-1")
+    assert (fetched.args["src"], fetched.args["trg"]) == ("ru", "en")
+    assert "fetch-marian-ru-en-2:model.npz" in files(found.step("translate-mono-trg-en-ru-1/3"), "models")
+
+
+def test_the_filter_is_on_where_it_is_asked_for() -> None:
+    found = taught_by("llm", "filter: ce")
+    assert found.stages["train_backwards"]
+    assert found.stages["score"]
+    assert not found.stages["translate_mono_trg"]
+
+
+def test_teachers_are_evaluated_in_their_order() -> None:
+    found = taught_by("{marian: 1, llm: 1}")
+    evaluated = [label for label in labels(found.stages["evaluate_teacher"]) if label.startswith("evaluate-")]
+    assert evaluated == [
+        f"evaluate-teacher-{number}-{test}-en-ru"
+        for number in (1, 2)
+        for test in ("flores_devtest", "flores_aug-upper_devtest", "ntrex_test")
+    ]
+    last = found.step("evaluate-teacher-2-ntrex_test-en-ru")
+    assert files(last, "translations") == ["check-answers-teacher-2-ntrex_test-en-ru:translations.zst"]
+
+
+def test_any_translator_is_compared_by_its_name() -> None:
+    final = "final-evaluation: {released: false, translators: [llm, hub]}\n"
+    found = graph(f"{FULL}{final}{TRANSLATORS}")
+    names = {step.args["name"]: step.args for step in found.stages["final_evaluation"] if "name" in step.args}
+    assert set(names) == {"exported", "llm", "hub"}
+    assert (names["llm"]["engine"], names["hub"]["engine"]) == ("endpoint", "hugging-face")
+    assert names["llm"]["results"] == "en-ru__ntrex_test__endpoint__llm__latest"
+
+
+def test_prompt_and_examples_count_by_their_contents() -> None:
+    own = "translators: {llm: {endpoint: {model: big, prompt: /a/prompt.yml, examples: /a/examples.tsv}}}\n"
+    ask = taught_by("llm", translators=own).step("ask-corpus-en-ru-1/3")
+    given = ask.files()
+    assert [given[name].path for name in ("prompt/prompt.yml", "examples/examples.tsv")] == [  # type: ignore[union-attr]
+        "/a/prompt.yml",
+        "/a/examples.tsv",
+    ]
+
+
+def test_a_config_without_translators_has_no_such_steps() -> None:
+    found = graph(FULL)
+    assert not found.stages["fetch_translators"]
+    assert "weights" not in {name for name, value in found.step("split-corpus-en-ru").args.items() if value}
+    assert TrainingConfig.model_fields["translators"].default == {}

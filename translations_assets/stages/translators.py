@@ -1,0 +1,225 @@
+"""Translators that the config names: fetched, converted, and asked for the translation of a text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from translations_assets.common.errors import GraphError
+from translations_assets.config.languages import language
+from translations_assets.config.schema import TrainingConfig
+from translations_assets.config.translators import Endpoint, HuggingFaceModel
+from translations_assets.graph.stage import stage, step
+from translations_assets.graph.step import Arg, Input, LocalFile, Output, RepoFile
+from translations_assets.stages.continuation import (
+    DOWNLOAD_ATTEMPTS,
+    back_translates,
+    distils,
+    fetch_model,
+)
+from translations_assets.stages.handles import (
+    CONVERTED_FILES,
+    DECODING_CONFIGS,
+    RESUMED_ATTEMPTS,
+    Model,
+    marian_args,
+)
+from translations_assets.stages.languages import Identifying
+
+Direction = Literal["backward", "teacher"]
+
+CUDA = RepoFile("requirements/cuda.lock")
+PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/endpoint.yml")
+TOKENS = "tokens.json"  # of a model of the hub: what stands around its sentences
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """What translates: models of Marian, a model in CTranslate2's form, or a service.
+
+    lists  whether it can give several translations of a line
+    """
+
+    models: Sequence[Model] = ()
+    converted: Model | None = None
+    endpoint: Endpoint | None = None
+    lists: bool = True
+
+
+Decoders: TypeAlias = "dict[str, Decoder]"
+# Decoders with their shares of a text
+Shares: TypeAlias = "Sequence[tuple[Decoder, float]]"
+
+
+@stage(group="teacher")
+def fetch_translators(config: TrainingConfig) -> Decoders:
+    """The translators that the config names as teachers, to translate back, or to compare with.
+
+    Models are fetched, those of the Hugging Face hub converted for CTranslate2; of a service there is
+    nothing to fetch. Nothing to do where the config names none.
+    """
+    turned = set(config.experiment.backwards or ()) if back_translates(config) else set()
+    used = {*(config.experiment.teacher or ())} if distils(config) else set()
+    used |= turned | {*(config.final_evaluation.translators if config.final_evaluation else ())}
+    return {name: _fetch(config, name, name in turned) for name in config.translators if name in used}
+
+
+def _fetch(config: TrainingConfig, name: str, turned: bool) -> Decoder:
+    """A translator; `turned` is one that translates back."""
+    translator = config.translators[name]
+    if translator.endpoint:
+        return Decoder(endpoint=translator.endpoint, lists=translator.lists)
+    if translator.hugging_face:
+        return Decoder(converted=_from_hub(config, name, translator.hugging_face))
+    if translator.marian is None:
+        raise GraphError(f"translators.{name} needs a form.")
+    src, trg = config.experiment.src, config.experiment.trg
+    if turned:
+        src, trg = trg, src
+    urls = translator.marian.urls
+    return Decoder(
+        [
+            fetch_model(config, f"{name}-{src}-{trg}-{number}", url, "use", src, trg)
+            for number, url in enumerate(urls, start=1)
+        ]
+    )
+
+
+def _from_hub(config: TrainingConfig, name: str, model: HuggingFaceModel) -> Model:
+    fetched = step(
+        "pipeline.translate.fetch_hugging_face",
+        label=f"fetch-{name}-{config.pair}",
+        args={"model": model.model, "revision": model.revision},
+        outputs=("model.tar", "stats.json"),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=("HF_TOKEN",),
+    )
+    converted = step(
+        "pipeline.translate.convert_hugging_face",
+        label=f"convert-{name}-{config.pair}",
+        args={
+            "source_prefix": model.source_prefix or None,
+            "target_prefix": model.target_prefix or None,
+        },
+        inputs={"model": fetched["model.tar"]},
+        outputs=(*CONVERTED_FILES, TOKENS, "stats.json"),
+        worker="large-cpu",
+    )
+    return converted.folder(*CONVERTED_FILES, TOKENS)
+
+
+def shares_of(mix: Mapping[str, float], decoders: Decoders) -> Shares:
+    """The decoders of a mix, in the order in which it names them, with their shares, which sum up to 1."""
+    total = sum(mix.values())
+    return [(named(decoders, name), share / total) for name, share in mix.items()]
+
+
+def named(decoders: Decoders, name: str) -> Decoder:
+    """The decoder of a name. Raises GraphError when the config has no such translator."""
+    if name not in decoders:
+        raise GraphError(f"{name} is no name in translators.")
+    return decoders[name]
+
+
+def translate_text(
+    config: TrainingConfig,
+    decoder: Decoder,
+    name: str,
+    text: Output,
+    direction: Direction,
+    identifying: Identifying,
+    nbest: bool = False,
+) -> Output:
+    """The translations of a text, or of each line several, as a list of n best.
+
+    name         how labels end
+    identifying  of the languages of answers; where a service gives no translation, the line is empty
+    """
+    if decoder.endpoint:
+        return _ask(config, decoder.endpoint, name, text, direction, identifying, nbest)
+    options = config.marian_args
+    args = options.decoding_backward if direction == "backward" else options.decoding_teacher
+    output = "nbest.zst" if nbest else "translations.zst"
+    converted = decoder.converted
+    translated = step(
+        "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
+        label=f"translate-{name}",
+        args={"marian_args": marian_args(args), "nbest": nbest},
+        inputs={
+            **({"model": converted, "cuda_lock": CUDA} if converted else {"models": decoder.models}),
+            "text": text,
+            "decoding_config": RepoFile(f"{DECODING_CONFIGS}/{direction}.yml"),
+        },
+        outputs=(output, "stats.json"),
+        worker="gpu",
+        resumable=True,
+        repeatable=False,
+        attempts=RESUMED_ATTEMPTS,
+    )
+    return translated[output]
+
+
+def service_args(endpoint: Endpoint) -> dict[str, Arg]:
+    """The arguments of a script that asks a service."""
+    return {
+        "service": endpoint.service,
+        "model": endpoint.model,
+        "lines": endpoint.lines,
+        "options": json.dumps(dict(endpoint.options), sort_keys=True, ensure_ascii=False),
+    }
+
+
+def service_secrets(endpoint: Endpoint) -> tuple[str, ...]:
+    """The variables with a service's address and key."""
+    return (f"{endpoint.service}_BASE_URL", f"{endpoint.service}_API_KEY")
+
+
+def _ask(
+    config: TrainingConfig,
+    endpoint: Endpoint,
+    name: str,
+    text: Output,
+    direction: Direction,
+    identifying: Identifying,
+    nbest: bool,
+) -> Output:
+    """Ask a service, which is paid for; judge its answers in a step of its own, which may run again."""
+    src, trg = language(config.experiment.src), language(config.experiment.trg)
+    if direction == "backward":
+        src, trg = trg, src
+    prompt: Input = LocalFile(endpoint.prompt, "prompt.yml") if endpoint.prompt else PROMPT
+    examples = LocalFile(endpoint.examples, "examples.tsv") if endpoint.examples else None
+    asked = step(
+        "pipeline.translate.ask",
+        label=f"ask-{name}",
+        args={
+            **service_args(endpoint),
+            "src": src.name,
+            "trg": trg.name,
+            "candidates": endpoint.candidates,
+        },
+        inputs={"text": text, "prompt": prompt, "examples": examples},
+        outputs=("answers.zst", "stats.json"),
+        resumable=True,
+        repeatable=False,
+        attempts=RESUMED_ATTEMPTS,
+        secrets=service_secrets(endpoint),
+    )
+    found = identifying.of_text(trg)
+    output = "nbest.zst" if nbest else "translations.zst"
+    checked = step(
+        "pipeline.clean.check_answers",
+        label=f"check-answers-{name}",
+        args={
+            "src_script": src.script,
+            "trg_script": trg.script,
+            "trg_labels": found.labels,
+            "always": identifying.always,
+            "nbest": nbest,
+        },
+        inputs={"answers": asked["answers.zst"], "text": text, "language_model": found.model},
+        outputs=(output, "stats.json"),
+    )
+    return checked[output]
