@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 import ctranslate2
+from sentencepiece import SentencePieceProcessor
 
 from pipeline.common import resources
 from pipeline.common.environments import interpreter
@@ -23,9 +24,10 @@ from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines
 from pipeline.common.marian import CHARACTERS_PER_PIECE, SOURCE_VOCAB, TARGET_VOCAB
 from pipeline.common.vocabulary import load_vocabulary
-from pipeline.translate.ctranslate2_options import Settings
+from pipeline.translate.ctranslate2_options import POSITIONS, Settings
 
-TOKENS = "tokens.json"  # of a model of the Hugging Face hub: what stands before sentences and translations
+TOKENS = "tokens.json"  # of a model of others: what stands before sentences and translations
+SPACE = "▁"  # with which a piece begins a word
 SEED = 42  # of sampling
 _MACHINE = re.compile("cuda|cublas|memory|bad_alloc", re.IGNORECASE)  # what another one may do better
 # Bytes that would end a line, or that no text has; Marian does not write them either.
@@ -62,9 +64,18 @@ class Decoder:
         self._pieces = [self._source.id_to_piece(i) for i in range(self._source.get_piece_size())]
         self._numbers = {self._target.id_to_piece(i): i for i in range(self._target.get_piece_size())}
         self._end = self._target.id_to_piece(self._target.eos_id())
-        told = json.loads((model / TOKENS).read_bytes()) if (model / TOKENS).is_file() else {}
+        others = (model / TOKENS).is_file()
+        told = json.loads((model / TOKENS).read_bytes()) if others else {}
         self._before: list[str] = told.get("source-prefix", [])
         self._begin: list[str] = told.get("target-prefix", [])
+        self._texts = {*_texts(self._source), *_texts(self._target)} if others else None
+        # without the tokens before a sentence, and its end, which CTranslate2 adds
+        self._kept = settings.max_length - 1 - len(self._before)
+        if others and self._kept < 1:
+            raise InputError(
+                f"max-length {settings.max_length} leaves no room for a sentence beside the tokens that "
+                f"{model} wants: {' '.join(self._before)}. Raise it."
+            )
         ctranslate2.set_random_seed(SEED)
         self._translator = load_translator(model, settings.half_precision, cuda_lock)
 
@@ -86,8 +97,7 @@ class Decoder:
         limit = CHARACTERS_PER_PIECE * self._settings.max_length  # a line of millions would take minutes
         short = [line if len(line) <= limit else " ".join(line.split())[:limit] for line in lines]
         numbers = self._source.encode(short, num_threads=resources.threads())
-        kept = self._settings.max_length - 1  # and the end of sentence, which CTranslate2 adds
-        sentences = [[self._pieces[number] for number in sentence[:kept]] for sentence in numbers]
+        sentences = [[self._pieces[number] for number in sentence[: self._kept]] for sentence in numbers]
         return [
             _Batch(places, self._translate([sentences[place] for place in places]))
             for places in make_batches([len(sentence) for sentence in sentences], self._settings)
@@ -95,9 +105,9 @@ class Decoder:
 
     def _translate(self, sentences: list[list[str]]) -> "list[ctranslate2.AsyncTranslationResult]":
         settings = self._settings
-        longest = max(map(len, sentences)) + 1
         if self._before:
             sentences = [self._before + sentence for sentence in sentences]
+        longest = max(map(len, sentences)) + 1
         with _explained():
             results: list[ctranslate2.AsyncTranslationResult] = self._translator.translate_batch(
                 sentences,
@@ -108,7 +118,9 @@ class Decoder:
                 length_penalty=0,  # scores of all are needed as they are, see _ranked
                 max_input_length=0,
                 min_decoding_length=0,
-                max_decoding_length=math.ceil(settings.max_length_factor * longest) + len(self._begin),
+                max_decoding_length=min(
+                    math.ceil(settings.max_length_factor * longest) + len(self._begin), POSITIONS
+                ),
                 disable_unk=not settings.allow_unknown,
                 suppress_sequences=[[piece] for piece in _CONTROL if piece in self._numbers],
                 sampling_topk=1 if settings.sampled is None else settings.sampled,
@@ -141,13 +153,24 @@ class Decoder:
         return sorted(translations, key=lambda translation: -translation.score)
 
     def _text(self, pieces: Sequence[str]) -> str:
-        known = (piece for piece in pieces if piece != self._end and piece in self._numbers)
-        return str(self._target.decode([self._numbers[piece] for piece in known]))
+        if self._texts is None:
+            return str(self._target.decode([self._numbers[piece] for piece in pieces if piece != self._end]))
+        # By name: a vocabulary of both languages has pieces that the target's SentencePiece model has not. Of
+        # those it does not make spaces.
+        text = str(self._target.decode([piece for piece in pieces if piece in self._texts]))
+        return text.replace(SPACE, " ").strip()
 
     def _score(self, path_score: float, length: int) -> float:
         """The length counts the end of sentence, if it came to that."""
         penalised = path_score - self._settings.word_penalty * length
         return float(penalised / max(length, 1) ** self._settings.normalize)
+
+
+def _texts(vocabulary: SentencePieceProcessor) -> Iterator[str]:
+    """The pieces that stand for a text: all but the unknown piece and marks such as the end of sentence."""
+    for number in range(vocabulary.get_piece_size()):
+        if not vocabulary.is_unknown(number) and not vocabulary.is_control(number):
+            yield vocabulary.id_to_piece(number)
 
 
 def make_batches(lengths: Sequence[int], settings: Settings) -> list[list[int]]:

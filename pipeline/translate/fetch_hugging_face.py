@@ -5,10 +5,12 @@
 
 Writes model.tar, with the files that `pipeline.translate.convert_hugging_face` needs, and stats.json: the
 commit, the licence as the card states it, and each file's address, SHA-256 and size. Weights are those in
-safetensors where the model has them, else PyTorch's. HF_TOKEN is sent, for models that ask for a login.
+safetensors where the model has them, else PyTorch's. HF_TOKEN is sent, for models that ask for a login. A
+file that has not the digest that the hub lists is refused.
 """
 
 import argparse
+import hashlib
 import json
 import logging
 import re
@@ -23,9 +25,11 @@ from pipeline.common.errors import InputError
 from pipeline.common.packed import pack
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.common.web import Source
 from pipeline.translate.hub_weights import INDEX, parts_of, weight_files
 
 HOST = "https://huggingface.co"
+REFUSED = re.compile("the server answered 40[134] ")  # for what is private, gated or not there
 # Of which a model has some: its options, and what cuts text into tokens
 FILES = (
     *("config.json", "tokenizer.json", "vocab.json", "target_vocab.json", "special_tokens_map.json"),
@@ -40,15 +44,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     with staged(args.output) as (output, scratch):
         commit = ask(args.model, args.revision, scratch)
-        names = {str(sibling["rfilename"]) for sibling in commit["siblings"]}
+        listed = {str(sibling["rfilename"]): sibling for sibling in commit["siblings"]}
         files = scratch / "files"
         files.mkdir()
         base = f"{HOST}/{args.model}/resolve/{commit['sha']}"
-        wanted = [name for name in FILES if name in names] + weight_files(names)
-        sources = [fetch(f"{base}/{quote(name)}", files / name) for name in wanted]
+        wanted = [name for name in FILES if name in listed] + weight_files(set(listed))
+        sources = [fetch_listed(args.model, base, listed[name], files) for name in wanted]
         if wanted[-1].endswith(INDEX):
             more = parts_of(files / wanted[-1])
-            sources += [fetch(f"{base}/{quote(name)}", files / Path(name).name) for name in more]
+            if missing := [name for name in more if name not in listed]:
+                raise InputError(f"{wanted[-1]} names {', '.join(missing)}, which {args.model} lacks.")
+            sources += [fetch_listed(args.model, base, listed[name], files) for name in more]
         pack(files, output / "model.tar")
         stats = {
             "revision": commit["sha"],
@@ -74,10 +80,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def ask(model: str, revision: str, scratch: Path) -> dict[str, Any]:
     """What the hub says of a revision: its commit `sha`, its files `siblings`, its card `cardData`.
 
-    Raises InputError when that is something else.
+    Of each file it has the name, `rfilename`, and the digest. Raises InputError when that is something else.
     """
-    url = f"{HOST}/api/models/{model}/revision/{quote(revision, safe='')}"
-    fetch(url, scratch / "commit.json")
+    url = f"{HOST}/api/models/{model}/revision/{quote(revision, safe='')}?blobs=true"
+    _fetch(model, url, scratch / "commit.json")
     try:
         told = dict(json.loads((scratch / "commit.json").read_bytes()))
         if re.fullmatch(r"[0-9a-f]{40}", told["sha"]) and all("rfilename" in one for one in told["siblings"]):
@@ -87,10 +93,49 @@ def ask(model: str, revision: str, scratch: Path) -> dict[str, Any]:
     raise InputError(f"The answer of {url} cannot be understood: it names no commit, or no files.")
 
 
+def fetch_listed(model: str, base: str, listed: dict[str, Any], folder: Path) -> Source:
+    """Fetch a file of a commit. Raises InputError for another file than the hub lists.
+
+    The hub lists the SHA-256 of a large file, and of a small one the name that git gives to its contents: the
+    SHA-1 of `blob`, a space, their length in bytes, a zero byte and the contents.
+    """
+    name = str(listed["rfilename"])
+    url, target = f"{base}/{quote(name)}", folder / Path(name).name
+    large, blob = (listed.get("lfs") or {}).get("sha256"), listed.get("blobId")
+    source = _fetch(model, url, target, large or "")
+    if blob and not large:
+        contents = target.read_bytes()
+        found = hashlib.sha1(b"blob %d\0" % len(contents) + contents, usedforsecurity=False).hexdigest()
+        if found != blob:
+            raise InputError(
+                f"{url} is not the file that was published: git calls it {found}, and should call it {blob}. "
+                "Try again; if it stays so, look whether a mirror (TRANSLATIONS_MIRROR) has another file."
+            )
+    return source
+
+
+def _fetch(model: str, url: str, target: Path, sha256: str = "") -> Source:
+    try:
+        return fetch(url, target, sha256)
+    except InputError as error:
+        if not REFUSED.search(str(error)):
+            raise
+        raise InputError(
+            f"{error} The hub answers so when there is no such model, revision or file, and when a model is "
+            f"private or gated: then accept its licence at {HOST}/{model}, and set HF_TOKEN to a token of "
+            "the account that did."
+        ) from error
+
+
 def _licence(commit: dict[str, Any]) -> str:
-    """The licences as the card has them, joined by commas; empty when it says nothing."""
+    """The licences as the card has them, joined by commas; empty when it says nothing.
+
+    The hub has no name for some: then that which the card gives.
+    """
     card = commit.get("cardData")
     declared = card.get("license") if isinstance(card, dict) else None
+    if declared == "other" and isinstance(card, dict):
+        declared = card.get("license_name") or declared
     return ", ".join(map(str, declared)) if isinstance(declared, list) else str(declared or "")
 
 

@@ -15,6 +15,7 @@ from ctranslate2.specs import common_spec, transformer_spec
 
 from pipeline.common.errors import InputError
 from pipeline.common.vocabulary import load_vocabulary
+from pipeline.translate.ctranslate2_options import POSITIONS
 from pipeline.translate.hub_weights import Array
 
 Config: TypeAlias = Mapping[str, Any]
@@ -27,7 +28,6 @@ ACTIVATIONS = {
     "gelu": common_spec.Activation.GELU,
     "gelu_new": common_spec.Activation.GELUTanh,
 }
-POSITIONS = 1024  # of a sentence or translation
 MODELS = ("marian", "m2m_100", "t5", "mt5")
 _OFFSET = 2  # of M2M-100's positions, which count from the padding on
 
