@@ -27,6 +27,7 @@ PACKED = ("", ".zst", ".gz")
 CTRANSLATE2 = (
     *(("model.bin",), ("config.json",), ("source.spm",), ("target.spm",)),
     *(("shared_vocabulary.json", "source_vocabulary.json"), ("target_vocabulary.json", "")),
+    ("tokens.json", ""),  # of a model of others: what stands before its sentences and translations
 )
 
 log = logging.getLogger(__name__)

@@ -105,9 +105,9 @@ class Decoder:
 
     def _translate(self, sentences: list[list[str]]) -> "list[ctranslate2.AsyncTranslationResult]":
         settings = self._settings
+        longest = max(map(len, sentences)) + 1
         if self._before:
             sentences = [self._before + sentence for sentence in sentences]
-        longest = max(map(len, sentences)) + 1
         with _explained():
             results: list[ctranslate2.AsyncTranslationResult] = self._translator.translate_batch(
                 sentences,

@@ -3,8 +3,8 @@
     python -m pipeline.translate.fetch_opusmt --url https://example.org/eng-rus/opus-2021-02-18.zip \\
         --output fetched
 
---url is that of an archive (.zip, .tar, .tar.gz) or of a folder. Writes fetched/model.tar, with decoder.yml,
-the weights and vocabularies that it names, source.spm and target.spm, for `pipeline.translate.convert_opusmt`;
+--url is that of an archive (.zip, .tar, .tar.gz) or of a folder. Writes model.tar, with decoder.yml, the
+weights and vocabularies that it names, source.spm and target.spm, for `pipeline.translate.convert_opusmt`;
 and stats.json, with what was fetched from where.
 """
 

@@ -170,7 +170,7 @@ def test_a_model_of_the_hub_is_converted_and_translates(
     mirror = tmp_path_factory.mktemp("mirror")
     hub, sha = mirror / "huggingface.co", "0123456789abcdef0123456789abcdef01234567"
     model = write_model("m2m_100", hub / "own" / "m2m" / "resolve" / sha)
-    told = hub / "api" / "models" / "own" / "m2m" / "revision" / sha
+    told = hub / "api" / "models" / "own" / "m2m" / "revision" / f"{sha}?blobs=true"
     told.parent.mkdir(parents=True)
     told.write_text(
         json.dumps({"sha": sha, "siblings": [{"rfilename": one.name} for one in model.iterdir()]})

@@ -192,7 +192,12 @@ def test_a_folder_of_mozillas_bucket_is_fetched_unpacked(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "vocabulary", [["shared_vocabulary.json"], ["source_vocabulary.json", "target_vocabulary.json"]]
+    "vocabulary",
+    [
+        ["shared_vocabulary.json"],
+        ["source_vocabulary.json", "target_vocabulary.json"],
+        ["source_vocabulary.json", "target_vocabulary.json", "tokens.json"],
+    ],
 )
 def test_a_folder_of_ctranslate2_is_fetched(tmp_path: Path, vocabulary: list[str]) -> None:
     names = ["model.bin", "config.json", "source.spm", "target.spm", *vocabulary]

@@ -23,6 +23,8 @@ from pipeline.common.lines import write_lines
 from pipeline.common.packed import pack
 from pipeline.translate import with_ctranslate2
 from pipeline.translate.convert_hugging_face import main
+from pipeline.translate.ctranslate2_decoder import Decoder
+from pipeline.translate.ctranslate2_options import read_settings
 from pipeline.translate.hub_weights import read_weights
 from tests.pipeline.train.tiny import lines_of
 from tests.pipeline.translate.hub_models import KINDS, PREFIXES, TEXT, write_model, write_safetensors
@@ -85,6 +87,14 @@ def test_a_text_is_translated_by_the_script_for_parts(kind: str, tmp_path: Path)
     assert first
     assert last
     assert not [token for token in (*PREFIXES[kind][0], *PREFIXES[kind][1]) if token in first + last]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sentence_may_be_as_long_as_options_allow(kind: str, tmp_path: Path) -> None:
+    write_lines(tmp_path / "text.zst", ["summer " * 1_500, "market"])
+    options = {"max-length": 1_200, "max-length-factor": 0.1, "beam-size": 1}
+    found = [*Decoder(converted(kind), read_settings(options)).translate(tmp_path / "text.zst")]
+    assert [len(translations) for translations in found] == [1, 1]
 
 
 def test_a_token_that_begins_a_translation_counts_for_no_length(tmp_path: Path) -> None:

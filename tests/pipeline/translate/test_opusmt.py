@@ -24,6 +24,8 @@ from pipeline.eval.systems import translate
 from pipeline.train.vocab import learn
 from pipeline.translate import convert_opusmt, fetch_opusmt
 from pipeline.translate.convert import CONFIG, read_pieces, read_weights
+from pipeline.translate.ctranslate2_decoder import Decoder
+from pipeline.translate.ctranslate2_options import read_settings
 from tests.pipeline.train import tiny
 from tests.pipeline.translate.converted import converted
 from tests.pipeline.translate.test_with_ctranslate2 import translated
@@ -177,6 +179,42 @@ def by_marian(prefix: list[str]) -> list[str]:
 
 
 @pytest.mark.marian
+def test_a_piece_that_only_the_sources_model_has_is_written(tmp_path: Path) -> None:
+    folder = changed(tmp_path)
+    arrays, _ = read_weights(folder / WEIGHTS)
+    numbers = yaml.safe_load((folder / VOCABULARY).read_text(encoding="utf-8"))
+    sides = [{*read_pieces(folder / f"{side}.spm")} for side in ("source", "target")]
+    piece = max(one for one in sides[0] - sides[1] if one.startswith("▁"))
+    arrays["decoder_ff_logit_out_b"][0, numbers[piece]] = -NEVER
+    with (folder / WEIGHTS).open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    found = translated(convert(folder), LINES[:1], {"beam-size": 1, "max-length-factor": 0.5})
+    (line,) = read_lines(found / "translations.zst")
+    assert {*line.split(" ")} == {piece.removeprefix("▁")}
+
+
+@pytest.mark.marian
+def test_the_token_counts_among_the_pieces_that_are_read() -> None:
+    output = convert(release(), LANGUAGE)
+    source = load_vocabulary(output / "source.spm")
+    kept = {line: source.encode(line)[:4] for line in LINES}
+    short = {line: source.decode(pieces) for line, pieces in kept.items()}
+    same = [line for line in LINES if source.encode(short[line]) == kept[line]]
+    options: dict[str, object] = {"beam-size": 1, "normalize": 1, "mini-batch": 1}
+    cropped = translated(output, same, {**options, "max-length": 6}) / "translations.zst"
+    expected = translated(output, [short[line] for line in same], options) / "translations.zst"
+    assert len(same) > 5
+    assert [*read_lines(cropped)] == [*read_lines(expected)]
+
+
+@pytest.mark.marian
+def test_a_length_that_the_tokens_fill_is_told() -> None:
+    with pytest.raises(InputError, match=r"max-length 2 leaves no room .*>>xxx<<\. Raise it"):
+        Decoder(convert(release(), LANGUAGE), read_settings({"max-length": 2}))
+    Decoder(convert(release(), LANGUAGE), read_settings({"max-length": 3}))
+
+
+@pytest.mark.marian
 def test_it_is_compared_with_other_systems(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("".join(f"{line}\n" for line in LINES[:5]))
     made = translate(converted_release(), tmp_path / "text", tmp_path)
@@ -272,7 +310,7 @@ def test_a_release_is_fetched_as_an_archive(tmp_path: Path, inner: str) -> None:
 
 
 def test_a_release_is_fetched_as_a_folder(tmp_path: Path) -> None:
-    expected = write_made_up(tmp_path / "release", vocabs=[f"./{VOCABULARY}"])
+    expected = write_made_up(tmp_path / "release", vocabs=[f"/home/opus/{VOCABULARY}"])
     files, stats = fetch(f"file://{tmp_path}/release/", tmp_path / "out")
     assert files == expected
     assert sorted(Path(source["url"]).name for source in stats["source"]) == sorted(FILES)
