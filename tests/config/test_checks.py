@@ -116,8 +116,8 @@ def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on(
             "15 continuation.models.backwards.url: 'https://' is not a URL",
         ),
         (
-            "  models:\n    backwards:\n      type: opusmt\n      url: https://a.org/1\n      mode: use\n",
-            "15 continuation.models.backwards.type: is not supported: OPUS-MT's models keep their vocabulary",
+            "  models:\n    backwards:\n      type: opusmt\n      url: https://a.org/1\n      mode: init\n",
+            "15 continuation.models.backwards.type: is for one model that is used as it is (mode: use)",
         ),
         (
             "  models:\n    student:\n      url: https://a.org/1\n      mode: continue\n",

@@ -69,7 +69,7 @@ def test_a_given_translator_asks_for_no_filter(experiment: str, filtered: str) -
         (
             "",
             "translators: {a: {}}",
-            "translators.a: needs one form of endpoint, marian, hugging-face, and has none",
+            "translators.a: needs one form of endpoint, marian, hugging-face, opus-mt, and has none",
         ),
         (
             "",
@@ -141,6 +141,32 @@ def test_what_may_not_be_meant_is_noted(experiment: str, more: str, said: str) -
         if "translators" in str(note) or "experiment.backwards" in str(note)
     ]
     assert any(said in note for note in notes) if said else not notes
+
+
+@pytest.mark.parametrize("role", ["teacher", "backwards"])
+def test_a_model_of_opus_mt_in_upstreams_spelling_is_a_translator(role: str) -> None:
+    """As `continuation.models`, and in `pretrained-models` of 2024."""
+    where = "urls: ['https://a.org/m.zip']" if role == "teacher" else "url: https://a.org/m.zip"
+    today = f"continuation: {{models: {{{role}: {{type: opusmt, mode: use, {where}}}}}}}"
+    old = f"pretrained-models: {{train-{role}: {{type: opusmt, mode: use, urls: ['https://a.org/m.zip']}}}}"
+    for text in (config("", today), config(old)):
+        read = parse_config(text, "x")
+        translator = read.translators[f"opus-mt-{role}"]
+        assert translator.form == "opus-mt"
+        assert translator.identity == "https://a.org/m.zip"
+        mixes = {"teacher": read.experiment.teacher, "backwards": read.experiment.backwards}
+        assert mixes[role] == {f"opus-mt-{role}": 1.0}
+        assert read.continuation.models.teacher is read.continuation.models.backwards is None
+        notes = [str(note) for note in config_notes(text, "x")]
+        assert any(f"read as experiment.{role} and translators.opus-mt-{role}" in note for note in notes)
+
+
+def test_several_models_of_opus_mt_want_shares() -> None:
+    models = "teacher: {type: opusmt, mode: use, urls: ['https://a.org/1', 'https://a.org/2']}"
+    with pytest.raises(
+        ConfigError, match="name each in translators, and give experiment.teacher their shares"
+    ):
+        parse_config(config("teacher-ensemble: 2", f"continuation: {{models: {{{models}}}}}"), "x")
 
 
 def test_files_count_from_the_configs_folder(tmp_path: Path) -> None:

@@ -167,6 +167,23 @@ def test_prompt_and_examples_count_by_their_contents() -> None:
     ]
 
 
+def test_a_model_of_opus_mt_is_fetched_and_converted() -> None:
+    own = "translators: {opus: {opus-mt: {url: 'https://a.org/m.zip', source-prefix: ['>>rus<<']}}}\n"
+    found = taught_by("opus", translators=own)
+    fetched, converted = found.stages["fetch_translators"]
+    assert (fetched.script, fetched.args) == (
+        "pipeline.translate.fetch_opusmt",
+        {"url": "https://a.org/m.zip"},
+    )
+    assert (converted.script, converted.args) == (
+        "pipeline.translate.convert_opusmt",
+        {"source_prefix": (">>rus<<",)},
+    )
+    part = found.step("translate-corpus-en-ru-1/3")
+    assert part.script == "pipeline.translate.with_ctranslate2"
+    assert "convert-opus-en-ru:tokens.json" in files(part, "model")
+
+
 def test_a_config_without_translators_has_no_such_steps() -> None:
     found = graph(FULL)
     assert not found.stages["fetch_translators"]

@@ -221,7 +221,7 @@ def _opusmt(config: Mapping[str, Any]) -> Found:
     for path in MODELS:
         if at(config, (*path, "type")) == "opusmt":
             message = (
-                "is not supported: OPUS-MT's models keep their vocabulary as a vocab.yml next to two "
-                "SentencePiece models. Of a model with model.npz and .spm files write default"
+                "is for one model that is used as it is (mode: use), with a single URL; for several, name "
+                "each in translators, and give experiment.teacher their shares"
             )
             yield (*path, "type"), message

@@ -22,6 +22,7 @@ from translations_assets.config.section import (
     NotEmpty,
     Section,
     Texts,
+    Url,
     Urls,
     default,
     formed,
@@ -29,7 +30,7 @@ from translations_assets.config.section import (
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SECTION = "translators"
-FORMS = ("endpoint", "marian", "hugging-face")
+FORMS = ("endpoint", "marian", "hugging-face", "opus-mt")
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 FILES = ("prompt", "examples")  # of an endpoint, whose relative paths count from the config's folder
 # Keys of a request that the pipeline sets itself
@@ -106,12 +107,20 @@ class HuggingFaceModel(Section):
     target_prefix: Texts = default((), "tokens that a translation begins with, such as its language")
 
 
+class OpusMtModel(Section):
+    """A model of OPUS-MT in Marian's form, as OPUS-MT releases it; CTranslate2 runs it."""
+
+    url: Url = Field(description="URL of its archive, or of a folder")
+    source_prefix: Texts = default((), "tokens before a sentence, such as `>>rus<<`")
+
+
 class Translator(Section):
     """A translator in one of its forms."""
 
     endpoint: Endpoint | None = default(None, "a model behind an interface as OpenAI's")
     marian: MarianModels | None = default(None, "models of Marian")
     hugging_face: HuggingFaceModel | None = default(None, "a model of the Hugging Face hub")
+    opus_mt: OpusMtModel | None = default(None, "a model of OPUS-MT in Marian's form")
     licence: str | None = default(None, "of what it writes, for the model's card; it may bind the student")
 
     @property
@@ -126,6 +135,8 @@ class Translator(Section):
             return f"{self.hugging_face.model} at {self.hugging_face.revision}"
         if self.endpoint:
             return self.endpoint.model
+        if self.opus_mt:
+            return self.opus_mt.url
         return ", ".join(self.marian.urls) if self.marian else ""
 
     @property

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from translations_assets.common.errors import GraphError
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.translators import Endpoint, HuggingFaceModel
+from translations_assets.config.translators import Endpoint, HuggingFaceModel, OpusMtModel
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Input, LocalFile, Output, RepoFile
 from translations_assets.stages.continuation import (
@@ -18,6 +18,7 @@ from translations_assets.stages.continuation import (
     back_translates,
     distils,
     fetch_model,
+    url_secrets,
 )
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
@@ -73,6 +74,8 @@ def _fetch(config: TrainingConfig, name: str, turned: bool) -> Decoder:
         return Decoder(endpoint=translator.endpoint, lists=translator.lists)
     if translator.hugging_face:
         return Decoder(converted=_from_hub(config, name, translator.hugging_face))
+    if translator.opus_mt:
+        return Decoder(converted=_from_opus_mt(config, name, translator.opus_mt))
     if translator.marian is None:
         raise GraphError(f"translators.{name} needs a form.")
     src, trg = config.experiment.src, config.experiment.trg
@@ -106,6 +109,25 @@ def _from_hub(config: TrainingConfig, name: str, model: HuggingFaceModel) -> Mod
         inputs={"model": fetched["model.tar"]},
         outputs=(*CONVERTED_FILES, TOKENS, "stats.json"),
         worker="large-cpu",
+    )
+    return converted.folder(*CONVERTED_FILES, TOKENS)
+
+
+def _from_opus_mt(config: TrainingConfig, name: str, model: OpusMtModel) -> Model:
+    fetched = step(
+        "pipeline.translate.fetch_opusmt",
+        label=f"fetch-{name}-{config.pair}",
+        args={"url": model.url},
+        outputs=("model.tar", "stats.json"),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=url_secrets([model.url]),
+    )
+    converted = step(
+        "pipeline.translate.convert_opusmt",
+        label=f"convert-{name}-{config.pair}",
+        args={"source_prefix": model.source_prefix or None},
+        inputs={"model": fetched["model.tar"]},
+        outputs=(*CONVERTED_FILES, TOKENS, "stats.json"),
     )
     return converted.folder(*CONVERTED_FILES, TOKENS)
 

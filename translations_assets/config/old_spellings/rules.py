@@ -198,6 +198,20 @@ def pretrained_models(values: dict[str, Any]) -> Iterator[Edit]:
     yield Edit(path, "a key of 2024; read as continuation.models", tuple(puts))
 
 
+def models_of_opus_mt(values: dict[str, Any]) -> Iterator[Edit]:
+    """Models of OPUS-MT, which are used as they are, are translators."""
+    for role, key in (("teacher", ("urls", 0)), ("backwards", ("url",))):
+        path: KeyPath = ("continuation", "models", role)
+        model, name = at(values, path), f"opus-mt-{role}"
+        if not isinstance(model, Mapping) or (model.get("type"), model.get("mode")) != ("opusmt", "use"):
+            continue
+        url, several = at(values, (*path, *key)), len(model.get("urls") or ()) > 1
+        new, use = ("translators", name, "opus-mt", "url"), ("experiment", role)
+        if isinstance(url, str) and not several and is_free(values, new) and is_free(values, use):
+            puts = (Put(new, url, (*path, *key)), Put(use, name, path))
+            yield Edit(path, f"a model of OPUS-MT; read as experiment.{role} and translators.{name}", puts)
+
+
 def _continued(name: str, model: Any, path: KeyPath) -> list[Put]:
     """The entries of `continuation.models` for a pretrained model; none when its form is unknown."""
     if name not in MODELS or not isinstance(model, Mapping) or not isinstance(model.get("urls"), list):
@@ -331,6 +345,6 @@ FIRST_RULES = (
 RULES = (
     *(training_of_2021, perplexity, bicleaner_threshold, earlier_models),
     *(epochs_of_the_backwards_model, teacher_in_two_runs),
-    *(strict_variants, opuscleaner, limits, pretrained_models),
+    *(strict_variants, opuscleaner, limits, pretrained_models, models_of_opus_mt),
     *(no_thresholds, names_of_thresholds, doubles),
 )
