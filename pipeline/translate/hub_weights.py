@@ -78,7 +78,7 @@ def _read_safe(path: Path) -> Iterator[tuple[str, Array]]:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         begin = file.tell()
         for name, told in header.items():
-            if name != "__metadata__":
+            if "data_offsets" in told:  # the rest is about the file
                 first, end = told["data_offsets"]
                 file.seek(begin + first)
                 yield name, _as_floats(file.read(end - first), told["dtype"], told["shape"])

@@ -156,7 +156,8 @@ def test_a_model_of_opus_mt_in_upstreams_spelling_is_a_translator(role: str) -> 
         assert translator.identity == "https://a.org/m.zip"
         mixes = {"teacher": read.experiment.teacher, "backwards": read.experiment.backwards}
         assert mixes[role] == {f"opus-mt-{role}": 1.0}
-        assert read.continuation.models.teacher is read.continuation.models.backwards is None
+        assert read.continuation.models.teacher is None
+        assert read.continuation.models.backwards is None
         notes = [str(note) for note in config_notes(text, "x")]
         assert any(f"read as experiment.{role} and translators.opus-mt-{role}" in note for note in notes)
 
