@@ -49,7 +49,7 @@ def test_a_config_is_written_and_can_be_used(call: Callable[..., Said]) -> None:
     said = call(*GENERATE)
     assert (said.code, said.err) == (0, "")
     assert (
-        said.out == f"{FILE.absolute()}: 3 devtest, 12 test, 9 train, 4 mono-src, 4 mono-trg; 19 left out\n"
+        said.out == f"{FILE.absolute()}: 3 devtest, 12 test, 9 train, 4 mono-src, 4 mono-trg; 22 left out\n"
     )
     assert call("config", "check", "en-lt.spring").code == 0
     assert "train-student-en-lt" in call("graph", "en-lt.spring", "--target", "all").out

@@ -62,8 +62,8 @@ def assert_nothing_lost(place: Place) -> None:
         ("trg: eo", "trg: xx", "'xx' is not a known language. Known: af, ar, "),
         (
             "target-stage: all",
-            "continuation: {models: {backwards: {url: 'https://example.org/m', mode: use, type: opusmt}}}",
-            "is not supported: OPUS-MT's models keep their vocabulary as a vocab.yml",
+            "continuation: {models: {backwards: {url: 'https://example.org/m', mode: init, type: opusmt}}}",
+            r"is for one model that is used as it is \(mode: use\)",
         ),
     ],
     ids=["unknown key", "wrong type", "unknown stage", "unknown language", "continuation"],
