@@ -154,7 +154,7 @@ class _Worker:
         """The number of its batch, and what it has made. Ends this process when it has died."""
         try:
             made = self.connection.recv_bytes()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):  # an OSError where it died amid a message
             self._fail()
         number, self.number = self.number, None
         assert number is not None

@@ -243,6 +243,22 @@ def test_a_feed_looks_ahead_a_bounded_number_of_batches(tmp_path: Path, idle_wor
     assert process.exitcode == (LOST if idle_worker_dies else CLOSED)
 
 
+def test_a_worker_that_dies_amid_a_batch_that_it_hands_over(tmp_path: Path) -> None:
+    process, stream = started(replace(feed(tmp_path, "student", workers=2), batch_size=20_000))
+    with stream:
+        feeding = psutil.Process(process.pid)
+        assert eventually(lambda: len(feeding.children()) == 2)
+        worker = feeding.children()[0]
+        assert eventually(lambda: sum(worker.cpu_times()[:2]) > 0.05)  # it makes a batch
+        feeding.suspend()
+        assert eventually(lambda: worker.status() == psutil.STATUS_SLEEPING)  # a socket holds no such batch
+        worker.kill()
+        feeding.resume()
+        stream.read()
+    process.join(60)
+    assert process.exitcode == LOST
+
+
 def test_the_size_of_batches_stands_in_the_curriculum(tmp_path: Path) -> None:
     """Other lines are modified when it differs: neither a machine nor a default may choose it."""
     lines = (tiny.CONFIGS / "curriculum/student.yml").read_text().splitlines()
