@@ -59,10 +59,10 @@ def translate(model: Path, text: Path, scratch: Path) -> Translated:
     if "model.bin" in names:
         found = Decoder(model, read_settings(DECODING)).translate(text)
         return Translated([best.text for best, *_ in found], "ctranslate2", "ctranslate2")
-    if _holds(names, MULTIPLIERS):
+    if holds(names, MULTIPLIERS):
         lines, speed = translate_in_engine(files, [*read_lines(text)])
         return Translated(lines, "firefox", "fxtranslate", speed)
-    if _holds(names, WITHOUT):
+    if holds(names, WITHOUT):
         write_marian_folder(files, scratch / "marian")
         return Translated(_by_marian(scratch / "marian", text, scratch), "firefox", "marian")
     raise InputError(_no_model(model, names))
@@ -73,7 +73,7 @@ def _by_marian(model: Path, text: Path, scratch: Path) -> list[str]:
     return [*read_lines(scratch / "translations")]
 
 
-def _holds(names: Sequence[str], end: str) -> bool:
+def holds(names: Sequence[str], end: str) -> bool:
     return any(name.startswith("model.") and name.endswith(end) for name in names)
 
 

@@ -31,6 +31,20 @@ ONE = "translators: {llm: {endpoint: {model: big}}}"
 MARIAN = "translators: {m: {marian: {urls: ['https://a.org/']}}}"
 
 
+def pivot(via: str = "lt", second: str = "f") -> str:
+    legs = f"via: {via}, first: f, second: {second}"
+    return f"translators: {{f: {{firefox: {{}}}}, p: {{pivot: {{{legs}}}}}}}"
+
+
+def test_a_pivot_uses_its_translators() -> None:
+    text = config("teacher: p", pivot())
+    read = parse_config(text, "x")
+    assert read.translators["p"].identity == "f and f by way of lt"
+    assert read.translators["f"].identity == "the models that Firefox ships"
+    (notes,) = [config_notes(text, "x")]
+    assert not [note for note in notes if "is not used" in str(note)]
+
+
 def test_one_teacher_or_several() -> None:
     assert parse_config(config("teacher: llm", ONE), "x").experiment.teacher == {"llm": 1.0}
     two = "translators: {llm: {endpoint: {model: big}}, m: {marian: {urls: ['https://a.org/']}}}"
@@ -69,12 +83,29 @@ def test_a_given_translator_asks_for_no_filter(experiment: str, filtered: str) -
         (
             "",
             "translators: {a: {}}",
-            "translators.a: needs one form of endpoint, marian, hugging-face, opus-mt, and has none",
+            "translators.a: needs one form of endpoint, marian, hugging-face, opus-mt, firefox, pivot, and has",
         ),
         (
             "",
             "translators: {a: {endpoint: {model: b}, marian: {urls: ['https://a.org/']}}}",
             "and has endpoint and marian",
+        ),
+        (
+            "",
+            pivot(via="ru"),
+            "translators.p.pivot.via: 'ru' is a language of the pair; name a third one",
+        ),
+        (
+            "",
+            pivot(second="p"),
+            "translators.p.pivot.second: 'p' is a pivot itself; name a translator of another form",
+        ),
+        ("", pivot(second="x"), "translators.p.pivot.second: 'x' is no translator"),
+        ("", pivot(via="xx"), "'xx'"),
+        (
+            "backwards: f",
+            "translators: {f: {firefox: {}}}\nfinal-evaluation: {translators: [f]}",
+            "experiment.backwards: 'f' also translates into the target language; give this direction its own",
         ),
         ("", "translators: {teacher-1: {endpoint: {model: b}}}", "is the name of another model"),
         (

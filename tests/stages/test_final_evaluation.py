@@ -6,7 +6,7 @@ import pytest
 
 from tests.stages.configs import FULL, TEXTS, files, graph, labels
 from translations_assets.config.languages import language
-from translations_assets.stages.final_evaluation import firefox_code
+from translations_assets.stages.firefox import firefox_code
 
 MODELS = """\
 final-evaluation:

@@ -184,6 +184,61 @@ def test_a_model_of_opus_mt_is_fetched_and_converted() -> None:
     assert "convert-opus-en-ru:tokens.json" in files(part, "model")
 
 
+BY_FIREFOX = "translators: {fox: {firefox: {}}}\n"
+
+
+def test_a_model_that_firefox_ships_translates_in_its_engine() -> None:
+    found = taught_by("fox", translators=BY_FIREFOX)
+    (fetched,) = found.stages["fetch_translators"]
+    assert (fetched.script, fetched.args) == ("pipeline.eval.released", {"src": "en", "trg": "ru"})
+    part = found.step("translate-corpus-en-ru-1/3")
+    assert (part.script, part.worker, part.resumable) == ("pipeline.eval.with_engine", "large-cpu", True)
+    assert files(part, "model") == ["fetch-fox-en-ru:model.tar"]
+    assert not [label for label in labels(found.stages["translate_corpus"]) if "extract-best" in label]
+
+
+def test_firefox_goes_by_way_of_english_where_a_pair_is_without_it() -> None:
+    text = FULL.replace("  teacher-ensemble: 2\n", "  teacher: fox\n").replace("src: en", "src: zh_hant")
+    others = [line for line in text.splitlines(True) if "mtdata" not in line and "sacrebleu" not in line]
+    found = graph("".join(others) + BY_FIREFOX)
+    fetched = found.stages["fetch_translators"]
+    assert [step.args for step in fetched] == [{"src": "zh-Hant", "trg": "en"}, {"src": "en", "trg": "ru"}]
+    first, second = (found.step(f"translate-{leg}corpus-zh_hant-ru-2/3") for leg in ("zh_hant-en-", ""))
+    assert files(first, "text") == ["split-corpus-zh_hant-ru:part.2.zst"]
+    assert files(second, "text") == ["translate-zh_hant-en-corpus-zh_hant-ru-2/3:translations.zst"]
+    assert files(second, "model") == ["fetch-fox-en-ru:model.tar"]
+
+
+def test_a_pivot_of_any_two_translators() -> None:
+    legs = "pivot: {via: lt, first: llm, second: hub}"
+    found = taught_by("{p: 1, q: 1}", translators=f"{TRANSLATORS}  p: {{{legs}}}\n  q: {{{legs}}}\n")
+    assert labels(found.stages["fetch_translators"]) == ["fetch-hub-lt-ru", "convert-hub-lt-ru"]  # once
+    ask, check, last = (
+        found.step(f"{what}-corpus-en-ru-1/4") for what in ("ask-en-lt", "check-answers-en-lt", "translate")
+    )
+    assert (ask.args["src"], ask.args["trg"]) == ("English", "Lithuanian")
+    assert (check.args["trg_labels"], check.args["nbest"]) == (["lit"], False)
+    assert files(last, "text") == ["check-answers-en-lt-corpus-en-ru-1/4:translations.zst"]
+    assert last.args["nbest"]  # of what the second model gives, the best is selected
+    assert "extract-best-en-ru-1/4" in labels(found.stages["translate_corpus"])
+
+
+def test_a_pivot_translates_back_the_other_way_round() -> None:
+    """Its second leg has no English either: Firefox goes by way of that once more."""
+    pivot = f"{BY_FIREFOX.strip()[:-1]}, p: {{pivot: {{via: lt, first: fox, second: fox}}}}}}\n"
+    found = graph(FULL.replace("  teacher-ensemble: 2\n", "  backwards: p\n") + pivot)
+    assert [tuple(step.args.values()) for step in found.stages["fetch_translators"]] == [
+        ("ru", "en"),
+        ("en", "lt"),
+        ("lt", "en"),
+    ]
+    legs = ("ru-en-", "en-lt-", "")
+    parts = [found.step(f"translate-{leg}mono-trg-en-ru-1/3") for leg in legs]
+    assert [files(part, "model") for part in parts] == [
+        [f"fetch-fox-{pair}:model.tar"] for pair in ("ru-en", "en-lt", "lt-en")
+    ]
+
+
 def test_a_config_without_translators_has_no_such_steps() -> None:
     found = graph(FULL)
     assert not found.stages["fetch_translators"]

@@ -30,10 +30,10 @@ from translations_assets.config.errors import suggestion
 from translations_assets.config.evaluation import Evaluation
 from translations_assets.config.final_evaluation import FinalEvaluation
 from translations_assets.config.gates import Checks
-from translations_assets.config.languages import language, languages
 from translations_assets.config.section import (
     FROM_LIST,
     InJsonSchema,
+    LanguageCode,
     NotEmpty,
     Section,
     Texts,
@@ -85,12 +85,6 @@ def _dataset_schema(pattern: str) -> dict[str, Any]:
 
 
 # A text among the annotations is what the reference page calls the type.
-LanguageCode: TypeAlias = Annotated[
-    str,
-    AfterValidator(lambda code: language(code).code),
-    "language code",
-    InJsonSchema(lambda: {"enum": list(languages())}),
-]
 ExperimentName: TypeAlias = Annotated[
     str,
     formed(EXPERIMENT_NAME, "must consist of letters, digits, '.', '_' and '-', and {!r} does not"),

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 
+from translations_assets.config.languages import language, languages
 from translations_assets.config.urls import check_url
 from translations_assets.config.yaml_reader import Found, KeyPath, at
 
@@ -119,4 +120,10 @@ Url: TypeAlias = Annotated[str, URL]
 # A text among the annotations is what the reference page calls the type.
 Urls: TypeAlias = Annotated[tuple[Url, ...], FROM_LIST, "list"]
 Texts: TypeAlias = Annotated[tuple[str, ...], FROM_LIST, "list"]
+LanguageCode: TypeAlias = Annotated[
+    str,
+    AfterValidator(lambda code: language(code).code),
+    "language code",
+    InJsonSchema(lambda: {"enum": list(languages())}),
+]
 NotEmpty: TypeAlias = Annotated[T, AfterValidator(_some), InJsonSchema(lambda: {"minItems": 1})]

@@ -19,6 +19,7 @@ from translations_assets.config.evaluation import JUDGE
 from translations_assets.config.model_names import OTHERS, TEACHERS
 from translations_assets.config.section import (
     InJsonSchema,
+    LanguageCode,
     NotEmpty,
     Section,
     Texts,
@@ -30,9 +31,12 @@ from translations_assets.config.section import (
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SECTION = "translators"
-FORMS = ("endpoint", "marian", "hugging-face", "opus-mt")
+FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "pivot")
+BOTH_WAYS = ("endpoint",)  # forms that translate from either language; the others have one direction
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 FILES = ("prompt", "examples")  # of an endpoint, whose relative paths count from the config's folder
+LEGS = ("first", "second")  # of a pivot
+BACKWARDS = ("experiment", "backwards")
 # Keys of a request that the pipeline sets itself
 OWN_OPTIONS = ("model", "messages", "n", "stream")
 
@@ -114,6 +118,18 @@ class OpusMtModel(Section):
     source_prefix: Texts = default((), "tokens before a sentence, such as `>>rus<<`")
 
 
+class FirefoxModels(Section):
+    """The models that Firefox ships: one for a pair with English, else two, by way of English."""
+
+
+class Pivot(Section):
+    """Two translators, one after the other, by way of another language."""
+
+    via: LanguageCode = Field(description="the language between the two: `en`")
+    first: str = Field(description="name of the translator from the source language")
+    second: str = Field(description="name of the translator into the target language")
+
+
 class Translator(Section):
     """A translator in one of its forms."""
 
@@ -121,12 +137,14 @@ class Translator(Section):
     marian: MarianModels | None = default(None, "models of Marian")
     hugging_face: HuggingFaceModel | None = default(None, "a model of the Hugging Face hub")
     opus_mt: OpusMtModel | None = default(None, "a model of OPUS-MT in Marian's form")
+    firefox: FirefoxModels | None = default(None, "the models that Firefox ships; write `firefox: {}`")
+    pivot: Pivot | None = default(None, "two others by way of a third language")
     licence: str | None = default(None, "of what it writes, for the model's card; it may bind the student")
 
     @property
     def form(self) -> str:
         """The key of its form."""
-        return next(form for form in FORMS if getattr(self, form.replace("-", "_")))
+        return next(form for form in FORMS if getattr(self, form.replace("-", "_")) is not None)
 
     @property
     def identity(self) -> str:
@@ -137,12 +155,11 @@ class Translator(Section):
             return self.endpoint.model
         if self.opus_mt:
             return self.opus_mt.url
+        if self.pivot:
+            return f"{self.pivot.first} and {self.pivot.second} by way of {self.pivot.via}"
+        if self.firefox:
+            return "the models that Firefox ships"
         return ", ".join(self.marian.urls) if self.marian else ""
-
-    @property
-    def lists(self) -> bool:
-        """True if it can give several translations of a line."""
-        return self.endpoint is None or self.endpoint.candidates > 1
 
 
 Translators: TypeAlias = Mapping[ModelName, Translator]
@@ -153,10 +170,12 @@ def check_translators(config: Mapping[str, Any]) -> Found:
     names = [str(name) for name in mapping_at(config, (SECTION,))]
     for name in names:
         yield from _check_one(mapping_at(config, (SECTION, name)), (SECTION, name))
+        yield from _check_pivot(config, (SECTION, name, "pivot"))
     for path, name in named(config):
         if name not in names:
             there = f"Allowed: {', '.join(names)}" if names else f"The section {SECTION} has none"
             yield path, f"{name!r} is no translator.{suggestion(name, names)} {there}"
+    yield from _both_ways(config)
     yield from _too_many_teachers(config)
 
 
@@ -172,6 +191,26 @@ def _check_one(translator: Mapping[str, Any], path: KeyPath) -> Found:
         json.dumps(dict(options))
     except (TypeError, ValueError):
         yield (*path, "endpoint", "options"), "must be as JSON has it: texts, numbers, lists and mappings"
+
+
+def _check_pivot(config: Mapping[str, Any], path: KeyPath) -> Found:
+    """A pivot goes by way of a third language, through two translators that are no pivots."""
+    via = at(config, (*path, "via"))
+    if via is not None and via in (at(config, ("experiment", side)) for side in ("src", "trg")):
+        yield (*path, "via"), f"{via!r} is a language of the pair; name a third one"
+    for key in LEGS:
+        leg = at(config, (*path, key))
+        if isinstance(leg, str) and at(config, (SECTION, leg, "pivot")) is not None:
+            yield (*path, key), f"{leg!r} is a pivot itself; name a translator of another form"
+
+
+def _both_ways(config: Mapping[str, Any]) -> Found:
+    """A model of one direction that is to translate in both."""
+    forwards = {name for path, name in named(config) if path[:2] != BACKWARDS and path[0] != SECTION}
+    for path, name in named(config):
+        translator = mapping_at(config, (SECTION, name))
+        if path[:2] == BACKWARDS and name in forwards and translator.keys().isdisjoint(BOTH_WAYS):
+            yield path, f"{name!r} also translates into the target language; give this direction its own name"
 
 
 def _too_many_teachers(config: Mapping[str, Any]) -> Found:
@@ -198,7 +237,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
 
 
 def named(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """The names of translators that a config uses, with their paths."""
+    """The names of translators that a config uses, with their paths; those of pivots last."""
     for key in ("teacher", "backwards"):
         path: KeyPath = ("experiment", key)
         given = at(config, path)
@@ -211,6 +250,9 @@ def named(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     compared = at(config, ("final-evaluation", SECTION))
     for number, name in enumerate(compared if isinstance(compared, list | tuple) else ()):
         yield ("final-evaluation", SECTION, number), str(name)
+    for pivot in mapping_at(config, (SECTION,)):
+        legs = mapping_at(config, (SECTION, pivot, "pivot"))
+        yield from (((SECTION, pivot, "pivot", key), str(legs[key])) for key in LEGS if legs.get(key))
 
 
 def locate(config: Mapping[str, Any], folder: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from translations_assets.config.final_evaluation import ComparedModel
-from translations_assets.config.languages import Language, language
 from translations_assets.config.model_names import EXPORTED, RELEASED
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Input, Output, WorkerClass
+from translations_assets.graph.step import Input, WorkerClass
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, fetch_model, url_secrets
+from translations_assets.stages.firefox import PACKED_MODEL, fetch_released
 from translations_assets.stages.handles import (
     Aligned,
     Corpora,
@@ -24,7 +24,6 @@ from translations_assets.stages.languages import Identifying
 from translations_assets.stages.metrics import EvaluationInputs, score
 from translations_assets.stages.translators import Decoder, Decoders, named, translate_text
 
-PACKED_MODEL = "model.tar"
 # As in pipeline.eval.results.
 METRICS = ("bleu", "chrf", "chrfpp")
 TRANSLATORS = {"firefox": "bergamot", "marian": "marian", "ctranslate2": "ctranslate2"}
@@ -52,7 +51,9 @@ def final_evaluation(
         _evaluate(config, EXPORTED, done.test, given, "firefox", done.mozillas)
     others: list[tuple[str, str, Input]] = []
     if compared.released:
-        others.append((RELEASED, "firefox", _fetch_released(config)))
+        src, trg = config.experiment.src, config.experiment.trg
+        released = fetch_released(f"fetch-final-evaluation-{RELEASED}-{config.pair}", src, trg)
+        others.append((RELEASED, "firefox", released))
     others += [(model.name, model.form, _fetch(config, model)) for model in compared.models]
     evaluations = [
         _evaluate(
@@ -78,19 +79,6 @@ def _evaluate_translator(
     translations = translate_text(config, decoder, label, test.src, "teacher", identifying)
     mozillas = mozillas_name(config, test, engine, name)
     return _evaluate(config, name, test, {"translations": translations}, "firefox", mozillas, engine)
-
-
-def _fetch_released(config: TrainingConfig) -> Output:
-    src, trg = language(config.experiment.src), language(config.experiment.trg)
-    released = step(
-        "pipeline.eval.released",
-        label=f"fetch-final-evaluation-{RELEASED}-{config.pair}",
-        args={"src": firefox_code(src), "trg": firefox_code(trg)},
-        outputs=(PACKED_MODEL, "records.json", "stats.json"),
-        repeatable=False,  # there are new releases
-        attempts=DOWNLOAD_ATTEMPTS,
-    )
-    return released[PACKED_MODEL]
 
 
 def _fetch(config: TrainingConfig, model: ComparedModel) -> Input:
@@ -138,8 +126,3 @@ def _evaluate(
         repeatable="model" not in system,  # scores of given translations are always the same
     )
     return ModelEvaluation(name, test, evaluated["translations.zst"], mozillas)
-
-
-def firefox_code(spoken: Language) -> str:
-    """The code by which Firefox knows a language: zh-Hans, zh-Hant, and the language's own for all others."""
-    return f"{spoken.iso639_1}-{spoken.script_code}" if spoken.chinese else spoken.code

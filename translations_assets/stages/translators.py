@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from translations_assets.common.errors import GraphError
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.translators import Endpoint, HuggingFaceModel, OpusMtModel
+from translations_assets.config.translators import Endpoint, HuggingFaceModel, OpusMtModel, Pivot
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Input, LocalFile, Output, RepoFile
 from translations_assets.stages.continuation import (
@@ -20,6 +20,7 @@ from translations_assets.stages.continuation import (
     fetch_model,
     url_secrets,
 )
+from translations_assets.stages.firefox import fetch_released, translate_in_engine
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
     DECODING_CONFIGS,
@@ -33,23 +34,37 @@ Direction = Literal["backward", "teacher"]
 
 CUDA = RepoFile("requirements/cuda.lock")
 PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/endpoint.yml")
+ENGLISH = "en"  # by way of which Firefox translates pairs without it
 TOKENS = "tokens.json"  # of a model of the hub: what stands around its sentences
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """What translates: models of Marian, a model in CTranslate2's form, or a service.
+    """What translates: models of Marian, one in CTranslate2's form or Firefox's, a service, or two of these.
 
     lists  whether it can give several translations of a line
+    legs   those that translate one after the other
     """
 
     models: Sequence[Model] = ()
     converted: Model | None = None
+    packed: Output | None = None
     endpoint: Endpoint | None = None
     lists: bool = True
+    legs: Sequence[Leg] = ()
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A decoder, and the languages between which it translates."""
+
+    decoder: Decoder
+    src: str
+    trg: str
 
 
 Decoders: TypeAlias = "dict[str, Decoder]"
+Fetched: TypeAlias = "dict[tuple[str, str, str], Decoder]"  # by name, source and target language
 # Decoders with their shares of a text
 Shares: TypeAlias = "Sequence[tuple[Decoder, float]]"
 
@@ -61,39 +76,65 @@ def fetch_translators(config: TrainingConfig) -> Decoders:
     Models are fetched, those of the Hugging Face hub converted for CTranslate2; of a service there is
     nothing to fetch. Nothing to do where the config names none.
     """
+    src, trg = config.experiment.src, config.experiment.trg
     turned = set(config.experiment.backwards or ()) if back_translates(config) else set()
     used = {*(config.experiment.teacher or ())} if distils(config) else set()
     used |= turned | {*(config.final_evaluation.translators if config.final_evaluation else ())}
-    return {name: _fetch(config, name, name in turned) for name in config.translators if name in used}
+    fetched: Fetched = {}
+    return {
+        name: _fetch(config, fetched, name, *((trg, src) if name in turned else (src, trg)))
+        for name in config.translators
+        if name in used
+    }
 
 
-def _fetch(config: TrainingConfig, name: str, turned: bool) -> Decoder:
-    """A translator; `turned` is one that translates back."""
+def _fetch(config: TrainingConfig, fetched: Fetched, name: str, src: str, trg: str) -> Decoder:
+    """The translator of a name from one language to the other; fetched once, though pivots may share it."""
+    key = name, src, trg
+    if key not in fetched:
+        fetched[key] = _decoder(config, fetched, name, src, trg)
+    return fetched[key]
+
+
+def _decoder(config: TrainingConfig, fetched: Fetched, name: str, src: str, trg: str) -> Decoder:
     translator = config.translators[name]
     if translator.endpoint:
-        return Decoder(endpoint=translator.endpoint, lists=translator.lists)
+        return Decoder(endpoint=translator.endpoint, lists=translator.endpoint.candidates > 1)
     if translator.hugging_face:
-        return Decoder(converted=_from_hub(config, name, translator.hugging_face))
+        return Decoder(converted=_from_hub(f"{name}-{src}-{trg}", translator.hugging_face))
     if translator.opus_mt:
-        return Decoder(converted=_from_opus_mt(config, name, translator.opus_mt))
+        return Decoder(converted=_from_opus_mt(f"{name}-{src}-{trg}", translator.opus_mt))
+    if translator.firefox and ENGLISH not in (src, trg):
+        return _pivot(config, fetched, Pivot(via=ENGLISH, first=name, second=name), src, trg)
+    if translator.firefox:
+        return Decoder(packed=fetch_released(f"fetch-{name}-{src}-{trg}", src, trg), lists=False)
+    if translator.pivot:
+        return _pivot(config, fetched, translator.pivot, src, trg)
     if translator.marian is None:
         raise GraphError(f"translators.{name} needs a form.")
-    src, trg = config.experiment.src, config.experiment.trg
-    if turned:
-        src, trg = trg, src
-    urls = translator.marian.urls
     return Decoder(
         [
             fetch_model(config, f"{name}-{src}-{trg}-{number}", url, "use", src, trg)
-            for number, url in enumerate(urls, start=1)
+            for number, url in enumerate(translator.marian.urls, start=1)
         ]
     )
 
 
-def _from_hub(config: TrainingConfig, name: str, model: HuggingFaceModel) -> Model:
+def _pivot(config: TrainingConfig, fetched: Fetched, pivot: Pivot, src: str, trg: str) -> Decoder:
+    for name in (pivot.first, pivot.second):
+        if name not in config.translators or config.translators[name].pivot:
+            raise GraphError(f"{name} is no translator of one step.")
+    first = _fetch(config, fetched, pivot.first, src, pivot.via)
+    second = _fetch(config, fetched, pivot.second, pivot.via, trg)
+    before = first.legs or [Leg(first, src, pivot.via)]
+    after = second.legs or [Leg(second, pivot.via, trg)]
+    return Decoder(legs=[*before, *after], lists=second.lists)
+
+
+def _from_hub(name: str, model: HuggingFaceModel) -> Model:
     fetched = step(
         "pipeline.translate.fetch_hugging_face",
-        label=f"fetch-{name}-{config.pair}",
+        label=f"fetch-{name}",
         args={"model": model.model, "revision": model.revision},
         outputs=("model.tar", "stats.json"),
         attempts=DOWNLOAD_ATTEMPTS,
@@ -101,7 +142,7 @@ def _from_hub(config: TrainingConfig, name: str, model: HuggingFaceModel) -> Mod
     )
     converted = step(
         "pipeline.translate.convert_hugging_face",
-        label=f"convert-{name}-{config.pair}",
+        label=f"convert-{name}",
         args={
             "source_prefix": model.source_prefix or None,
             "target_prefix": model.target_prefix or None,
@@ -113,10 +154,10 @@ def _from_hub(config: TrainingConfig, name: str, model: HuggingFaceModel) -> Mod
     return converted.folder(*CONVERTED_FILES, TOKENS)
 
 
-def _from_opus_mt(config: TrainingConfig, name: str, model: OpusMtModel) -> Model:
+def _from_opus_mt(name: str, model: OpusMtModel) -> Model:
     fetched = step(
         "pipeline.translate.fetch_opusmt",
-        label=f"fetch-{name}-{config.pair}",
+        label=f"fetch-{name}",
         args={"url": model.url},
         outputs=("model.tar", "stats.json"),
         attempts=DOWNLOAD_ATTEMPTS,
@@ -124,7 +165,7 @@ def _from_opus_mt(config: TrainingConfig, name: str, model: OpusMtModel) -> Mode
     )
     converted = step(
         "pipeline.translate.convert_opusmt",
-        label=f"convert-{name}-{config.pair}",
+        label=f"convert-{name}",
         args={"source_prefix": model.source_prefix or None},
         inputs={"model": fetched["model.tar"]},
         outputs=(*CONVERTED_FILES, TOKENS, "stats.json"),
@@ -159,8 +200,29 @@ def translate_text(
     name         how labels end
     identifying  of the languages of answers; where a service gives no translation, the line is empty
     """
+    between = config.experiment.src, config.experiment.trg
+    whole = Leg(decoder, *(between[::-1] if direction == "backward" else between))
+    *before, last = decoder.legs or (whole,)
+    for leg in before:
+        called = f"{leg.src}-{leg.trg}-{name}"
+        text = _translate(config, leg, called, text, direction, identifying, nbest=False)
+    return _translate(config, last, name, text, direction, identifying, nbest)
+
+
+def _translate(
+    config: TrainingConfig,
+    leg: Leg,
+    name: str,
+    text: Output,
+    direction: Direction,
+    identifying: Identifying,
+    nbest: bool,
+) -> Output:
+    decoder = leg.decoder
     if decoder.endpoint:
-        return _ask(config, decoder.endpoint, name, text, direction, identifying, nbest)
+        return _ask(decoder.endpoint, leg, name, text, identifying, nbest)
+    if decoder.packed:
+        return translate_in_engine(name, decoder.packed, text)
     options = config.marian_args
     args = options.decoding_backward if direction == "backward" else options.decoding_teacher
     output = "nbest.zst" if nbest else "translations.zst"
@@ -199,18 +261,10 @@ def service_secrets(endpoint: Endpoint) -> tuple[str, ...]:
 
 
 def _ask(
-    config: TrainingConfig,
-    endpoint: Endpoint,
-    name: str,
-    text: Output,
-    direction: Direction,
-    identifying: Identifying,
-    nbest: bool,
+    endpoint: Endpoint, leg: Leg, name: str, text: Output, identifying: Identifying, nbest: bool
 ) -> Output:
     """Ask a service, which is paid for; judge its answers in a step of its own, which may run again."""
-    src, trg = language(config.experiment.src), language(config.experiment.trg)
-    if direction == "backward":
-        src, trg = trg, src
+    src, trg = language(leg.src), language(leg.trg)
     prompt: Input = LocalFile(endpoint.prompt, "prompt.yml") if endpoint.prompt else PROMPT
     examples = LocalFile(endpoint.examples, "examples.tsv") if endpoint.examples else None
     asked = step(
