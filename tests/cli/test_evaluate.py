@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,11 @@ from pipeline.quantize.export import main as export
 from tests.cli.conftest import Command
 from tests.cli.shapes import check_shape
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
+from tests.remote_settings import released_as
 from translations_assets.cli.evaluate import _languages
 from translations_assets.stages.final_evaluation import METRICS
 
 __all__ = ["one_thread", "quantized", "tiny"]  # fixtures
-
-RECORDS = "firefox.settings.services.mozilla.com/v1/buckets/main/collections/translations-models-v2"
-ATTACHMENTS = "firefox-settings-attachments.cdn.mozilla.net"
-
-
-def released_as(exported: Path, mirror: Path) -> None:
-    """Fill a mirror with what Remote Settings would say if Firefox shipped an exported model."""
-    records = json.loads((exported / "records.json").read_text())
-    for number, record in enumerate(records):
-        location = f"main-workspace/translations-models-v2/{number}.zst"
-        record |= {"version": "3.0", "filter_expression": ""}
-        record["attachment"]["location"] = location
-        (mirror / ATTACHMENTS / location).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(exported / record["attachment"]["filename"], mirror / ATTACHMENTS / location)
-    (mirror / RECORDS).mkdir(parents=True)
-    name = "records?sourceLanguage=en&targetLanguage=eo"
-    (mirror / RECORDS / name).write_text(json.dumps({"data": records}))
 
 
 @pytest.fixture
@@ -86,7 +69,7 @@ def test_an_exported_model_beside_the_released_one(
     exported, results = tmp_path / "tiny student", tmp_path / "results"
     options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
     export(["--model", str(quantized), *options, "--output", str(exported)])
-    released_as(exported, tmp_path / "mirror")
+    released_as(exported, tmp_path / "mirror", "en", "eo")
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
     words = ["evaluate", str(exported), "--datasets", "demo_test", "--released", "--output", str(results)]
     said = command(*words, "--json")

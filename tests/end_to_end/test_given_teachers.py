@@ -5,67 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import pytest
 
-from tests.chat_server import KEY, Chat, chat_server
+from tests.chat_server import Chat, chat_server
 from tests.end_to_end.defects import ended, read_json, train, variant, web_server
-from tests.end_to_end.tiny import PARTITION, Place, sentences
-from tests.pipeline.translate.hub_models import write_model
+from tests.end_to_end.given import TARGET, TEACHER, Run, artifacts
+from tests.end_to_end.tiny import Place, sentences
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
-TEACHER = "  teacher-mode: one-stage\n"
-TARGET = "target-stage: all\n"
-PRICES = {
-    "currency": "EUR",
-    "worker-classes": {"cpu": {"price": 0}},
-    "models": {"tiny": {"read": 1000, "written": 4000}},
-}
 BEGIN_NEEDLESS = ("train-backwards", "train-teacher", "translate-mono-trg", "alignments-original", "score-")
-
-
-@dataclass(frozen=True)
-class Run:
-    """The tiny pair, trained, and a service that translates its sentences both ways."""
-
-    place: Place
-    chat: Chat
-    url: str
-
-    def train(
-        self,
-        partition: str,
-        target: str,
-        translators: str,
-        experiment: str,
-        more: str = "",
-        *others: tuple[str, str],
-        **environment: str,
-    ) -> set[str]:
-        """Train a variant with some translators; the labels of the steps that were made."""
-        changes = [
-            (TEACHER, f"{TEACHER}  {experiment}\n"),
-            (TARGET, f"{TARGET}{more}translators:\n{translators}\n"),
-            *others,
-        ]
-        variant(self.place, partition, *changes)
-        deployment = self.place.root / "deployment.yml"
-        deployment.write_text(json.dumps({"costs": PRICES}))
-        done = train(
-            self.place,
-            partition,
-            target,
-            LOCAL_BASE_URL=self.url,
-            LOCAL_API_KEY=KEY,
-            TRANSLATIONS_DEPLOYMENT=str(deployment),
-            **environment,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        is_paid = "ask-" in done.stdout or "judge-" in done.stdout
-        assert ("EUR" in done.stdout) == is_paid  # machines cost nothing
-        return ended(done)
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +57,7 @@ def test_a_mix_of_a_model_and_a_service_and_their_comparison(
 ) -> None:
     folder = tmp_path_factory.mktemp("exported")
     label = "train-teacher-en-eo-1"
-    done = run.place.run("translations", "artifacts", PARTITION, label, "--download", str(folder / label))
-    assert done.returncode == 0, done.stderr
+    artifacts(run.place, label, folder)
     with web_server(folder) as site:
         translators = f"{SERVICE}\n  marian: {{marian: {{urls: ['{site}/{label}']}}}}"
         made = run.train("en-eo.mixed", "translate_mono_src", translators, "teacher: {model: 1, marian: 3}")
@@ -161,27 +110,3 @@ def test_a_service_without_an_address_is_told(run: Run) -> None:
     done = train(run.place, "en-eo.unset", "translate_mono_src")
     assert done.returncode == 1
     assert "Set LOCAL_BASE_URL to the address of the service" in done.stderr
-
-
-def test_a_model_of_the_hub_is_converted_and_translates(
-    run: Run, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Its weights are random: it has the layout of M2M-100, fetched from a mirror of the hub."""
-    mirror = tmp_path_factory.mktemp("mirror")
-    hub, sha = mirror / "huggingface.co", "0123456789abcdef0123456789abcdef01234567"
-    model = write_model("m2m_100", hub / "own" / "m2m" / "resolve" / sha)
-    told = hub / "api" / "models" / "own" / "m2m" / "revision" / f"{sha}?blobs=true"
-    told.parent.mkdir(parents=True)
-    told.write_text(
-        json.dumps({"sha": sha, "siblings": [{"rfilename": one.name} for one in model.iterdir()]})
-    )
-    prefixes = "source-prefix: [__en__], target-prefix: [__fr__]"
-    translators = f"  hub: {{hugging-face: {{model: own/m2m, revision: {sha}, {prefixes}}}}}"
-    gate = ("checks: {", "checks: {translation-collapse: {level: warn}, ")  # it says the same all the time
-    teacher, place = "teacher: hub", str(mirror)
-    made = run.train(
-        "en-eo.hub", "translate_corpus", translators, teacher, "", gate, TRANSLATIONS_MIRROR=place
-    )
-    assert {"fetch-hub-en-eo", "convert-hub-en-eo", "extract-best-en-eo-2/2"} <= made
-    best = read_json(run.place, "en-eo.hub", "extract-best-en-eo-1/2", "stats.json")
-    assert best["lines"]["in"] == 200

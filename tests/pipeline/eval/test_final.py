@@ -55,6 +55,16 @@ def exported(quantized: Path, tmp_path: Path) -> Path:
     return tmp_path / "exported"
 
 
+def remove_multipliers(exported: Path) -> None:
+    """Make an exported model one of the older kind."""
+    model = exported / "model.eneo.intgemm.alphas.bin"
+    tensors = read_model(model)
+    old = [tensor for tensor in tensors if not tensor.name.endswith("QuantMultA")]
+    assert len(old) < len(tensors)
+    (exported / "model.eneo.intgemm8.bin").write_bytes(serialize(old))
+    model.unlink()
+
+
 def test_results_have_mozillas_layout(tmp_path: Path) -> None:
     """The translations are given: what is scored is known."""
     sources = ["a b", "c", "", "d e f g"]
@@ -149,11 +159,7 @@ def test_a_release_without_multipliers_runs_in_marian_as_its_own_quantised_model
     tiny: Tiny, quantized: Path, exported: Path, tmp_path: Path
 ) -> None:
     """Embeddings are in 8 bits there, as in Firefox's older releases."""
-    tensors = read_model(exported / "model.eneo.intgemm.alphas.bin")
-    old = [tensor for tensor in tensors if not tensor.name.endswith("QuantMultA")]
-    assert len(old) < len(tensors)
-    (exported / "model.eneo.intgemm8.bin").write_bytes(serialize(old))
-    (exported / "model.eneo.intgemm.alphas.bin").unlink()
+    remove_multipliers(exported)
     metrics = final(("--model", exported), tiny.test, tmp_path / "old")
     assert metrics["engine"] == "marian"
     assert read(tmp_path / "old", "chrf.metrics")["score"] == metrics["chrf"]["score"]

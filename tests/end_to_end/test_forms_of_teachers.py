@@ -1,0 +1,124 @@
+"""A teacher in each form: from its files on the net to an exported student in Firefox's engine."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.common.lines import read_lines
+from tests.chat_server import Chat, chat_server
+from tests.end_to_end.defects import web_server
+from tests.end_to_end.given import GATE, HUB, Run, artifacts, write_hub
+from tests.end_to_end.tiny import PARTITION, Place, sentences
+from tests.pipeline.translate.test_opusmt import release
+from tests.remote_settings import released_as
+from translations_assets.stages.final_evaluation import METRICS
+
+pytestmark = [pytest.mark.slow, pytest.mark.marian]
+
+TRAINED = "train-teacher-en-eo-1"
+# Of a model with random weights, or one that was trained on other sentences
+WARN = ("training-collapse", "translation-collapse", "student-gap", "quantized-gap", "exported-gap", "export")
+RANDOM = (GATE, GATE + "".join(f"{name}: {{level: warn}}, " for name in WARN))
+# Sentences that never end by themselves are too long to be trained on
+SHORT = ("decoding-teacher: {", "decoding-teacher: {max-length-factor: 1, ")
+FIREFOX = "  fox: {firefox: {}}\n"
+
+
+@pytest.fixture(scope="module")
+def mirror(trained: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the net has: the tiny pair's student as Firefox's model, and a model of the hub."""
+    mirror = tmp_path_factory.mktemp("mirror")
+    exported = artifacts(trained, "export-en-eo", tmp_path_factory.mktemp("exported"))
+    for src, trg in (("en", "eo"), ("en", "lt")):
+        released_as(exported, mirror, src, trg)
+    write_hub(mirror)
+    return mirror
+
+
+@pytest.fixture(scope="module")
+def site(trained: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The tiny pair's teacher, and a release of OPUS-MT, in a folder of the web."""
+    folder = tmp_path_factory.mktemp("site")
+    artifacts(trained, TRAINED, folder)
+    (folder / "release").symlink_to(release())
+    with web_server(folder) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def run(trained: Place) -> Iterator[Run]:
+    known = dict(sentences())
+    chat = Chat(known, lambda _: 100)
+    with chat_server(chat) as url:
+        yield Run(trained, chat, url)
+
+
+FORMS = {
+    "marian": ("marian: {{urls: ['{site}/train-teacher-en-eo-1']}}", "fetch-marian-en-eo-1", True),
+    "hub": (HUB.replace("{", "{{").replace("}", "}}"), "convert-hub-en-eo", False),
+    "opus": ("opus-mt: {{url: '{site}/release'}}", "convert-opus-en-eo", False),
+    "fox": ("firefox: {{}}", "fetch-fox-en-eo", True),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_student_of_each_form_of_teacher(
+    run: Run, site: str, mirror: Path, tmp_path: Path, name: str
+) -> None:
+    form, label, knows = FORMS[name]
+    made = run.train(
+        f"en-eo.{name}",
+        "evaluate_exported",
+        f"  {name}: {{{form.format(site=site)}}}",
+        f"teacher: {name}",
+        "",
+        *(() if knows else (RANDOM, SHORT)),
+        TRANSLATIONS_MIRROR=str(mirror),
+    )
+    assert label in made  # a student of what another has distilled to the same bytes is not trained again
+    assert not [label for label in made if label.startswith(("train-teacher", "train-backwards"))]
+    found = json.loads(run.place.run("translations", "results", f"en-eo.{name}", "--json").stdout)
+    (scores,) = found["exported"].values()
+    assert scores["chrf"] >= 0
+    distilled = artifacts(run.place, "merge-translated-en-eo", tmp_path, f"en-eo.{name}") / "stats.json"
+    assert json.loads(distilled.read_text())["lines"]["kept"] > 100
+
+
+def test_firefoxs_model_and_a_pivot_beside_the_student(
+    run: Run, site: str, mirror: Path, tmp_path: Path
+) -> None:
+    """The model that Firefox would ship is the student itself: it says the same."""
+    pivot = "  by-lt: {pivot: {via: lt, first: fox, second: theirs}}\n"
+    theirs = f"  theirs: {{marian: {{urls: ['{site}/{TRAINED}']}}}}\n"
+    more = "final-evaluation: {released: true, translators: [fox, by-lt]}\n"
+    made = run.train(
+        "en-eo.pivot",
+        "final_evaluation",
+        f"{FIREFOX}{pivot}{theirs}",
+        "best-model: chrf",
+        more,
+        TRANSLATIONS_MIRROR=str(mirror),
+    )
+    (test,) = [
+        re.sub("^translate-final-evaluation-fox-", "", label)
+        for label in made
+        if "translate-final" in label and "fox" in label
+    ]
+    own, first, fox = (
+        [*read_lines(artifacts(run.place, label, tmp_path, partition) / "translations.zst")]
+        for label, partition in (
+            (f"evaluate-exported-{test}", PARTITION),
+            (f"translate-en-lt-final-evaluation-by-lt-{test}", "en-eo.pivot"),
+            (f"translate-final-evaluation-fox-{test}", "en-eo.pivot"),
+        )
+    )
+    assert own == first == fox
+    found = json.loads(run.place.run("translations", "results", "en-eo.pivot", "--json").stdout)
+    ((ours,), (shipped,)) = (found[name].values() for name in ("fox", "released"))
+    assert {name: ours[name] for name in METRICS} == {name: shipped[name] for name in METRICS}
+    assert set(found) >= {"by-lt", "exported"}
