@@ -122,7 +122,7 @@ def choose(records: Iterable[Record], pair: tuple[str, str]) -> list[Record]:
                 return [found[kind] for kind in ("model", *vocabularies, "lex") if kind in found]
     raise InputError(
         f"Firefox ships no model from {pair[0]} to {pair[1]} (pairs without English it translates by way of "
-        "English). Set final-evaluation.released to false."
+        "English). Set final-evaluation.released to false, or name another translator."
     )
 
 

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.quantize.export import main as export
+from tests.chat_server import KEY, Chat, chat_server
 from tests.cli.conftest import Command
 from tests.cli.shapes import check_shape
+from tests.end_to_end.given import HUB, write_hub
 from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
+from tests.pipeline.train.tiny import model as tiny_model
+from tests.pipeline.translate.test_opusmt import release
 from tests.remote_settings import released_as
 from translations_assets.cli.evaluate import _languages
 from translations_assets.stages.final_evaluation import METRICS
@@ -34,6 +38,25 @@ def folder(tmp_path: Path) -> Path:
         (["exported"], "Name at least one test set: --datasets flores_devtest"),
         (["exported", "--datasets", "demo_test", "--name", "released", "--released"], "another --name"),
         (["exported", "--datasets", "dem_test"], "Did you mean 'demo'?"),
+        (["--datasets", "demo_test"], "Give a model's folder, --released or --translator."),
+        (["--datasets", "demo_test", "--released"], "Give the languages: --src en --trg ru"),
+        (["nowhere", "--datasets", "demo_test", "--released"], "nowhere is no folder"),
+        (
+            ["exported", "--datasets", "demo_test", "--translator", "fox"],
+            "translator consists of `key: value`",
+        ),
+        (
+            ["exported", "--datasets", "demo_test", "--translator", "fox: {firefx: {}}"],
+            "translators.fox: needs one form of endpoint",
+        ),
+        (
+            ["exported", "--datasets", "demo_test", "--translator", "released: {firefox: {}}"],
+            "'released' is the name of another model",
+        ),
+        (
+            ["exported", "--name", "fox", "--datasets", "demo_test", "--translator", "fox: {firefox: {}}"],
+            "fox is the name of another model. Give yours another --name.",
+        ),
         (["exported", "--datasets", "demo_test", "ntrex_test"], "NTREX-128 has no Esperanto"),
         ([".", "--datasets", "demo_test"], "does not name its languages. Give them: --src en --trg ru"),
         ([".", "--datasets", "demo_test", "--src", "en", "--trg", "epo"], "Did you mean 'eo'?"),
@@ -105,3 +128,50 @@ def test_the_languages_of_a_folder_are_those_of_its_metadata(tmp_path: Path) -> 
     assert _languages(tmp_path, None, None) == ("en", "eo")
     assert _languages(tmp_path, "lt", None) == ("lt", "eo")
     assert _languages(tmp_path, None, "lt") == ("en", "lt")
+
+
+class Backwards(dict[str, str]):
+    """Each line with its words the other way round."""
+
+    def __missing__(self, line: str) -> str:
+        return " ".join(reversed(line.split()))
+
+
+@pytest.mark.marian
+@pytest.mark.slow
+def test_any_translators_by_a_line_each(
+    command: Command, quantized: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported, mirror, results = (tmp_path / name for name in ("exported", "mirror", "results"))
+    options = ("--src", "en", "--trg", "eo", "--architecture", "tiny", "--split")
+    export(["--model", str(quantized), *options, "--output", str(exported)])
+    for src, trg in (("en", "eo"), ("en", "lt")):
+        released_as(exported, mirror, src, trg)
+    write_hub(mirror)
+    monkeypatch.setenv("TRANSLATIONS_MIRROR", str(mirror))
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    lines = (
+        "fox: {firefox: {}}",
+        f"hub: {{{HUB}}}",
+        f"opus: {{opus-mt: {{url: 'file://{release()}'}}}}",
+        f"theirs: {{marian: {{urls: ['file://{tiny_model()}']}}}}",
+        "llm: {endpoint: {model: tiny, service: LOCAL}}",
+        "by-lt: {pivot: {via: lt, first: fox, second: theirs}}",
+    )
+    given = [word for line in lines for word in ("--translator", line)]
+    # without a model's folder the second key is no model
+    words = ["evaluate", "--datasets", "demo_test", "demo_aug-upper_test", "--src", "en", "--trg", "eo"]
+    with chat_server(Chat(Backwards())) as url:
+        monkeypatch.setenv("LOCAL_BASE_URL", url)
+        said = command(*words, *given, "--released", "--output", str(results), "--json")
+        assert said.code == 0, said.err
+        again = command(*words, *given, "--released", "--json")
+    scores = json.loads(said.out)
+    check_shape("evaluate", scores)
+    assert {*scores} == {"released", "fox", "hub", "opus", "theirs", "llm", "by-lt"}
+    assert {*scores["fox"]} == {"demo_test", "demo_aug-upper_test"}
+    assert scores["fox"]["demo_test"]["chrf"] == scores["released"]["demo_test"]["chrf"] > 0
+    assert json.loads(again.out) == scores
+    assert "done after" not in again.err  # nothing is translated, or paid for, twice
+    for name, form in (("fox", "bergamot"), ("opus", "opus-mt"), ("llm", "endpoint"), ("by-lt", "pivot")):
+        assert (results / f"en-eo__demo_test__{form}__{name}__latest__chrf.metrics.json").is_file()

@@ -1,4 +1,4 @@
-"""`translations evaluate`: a model's folder, of whatever form, on test sets."""
+"""`translations evaluate`: a model's folder, of whatever form, and translators, on test sets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,8 +21,10 @@ from translations_assets.cli.output import tell
 from translations_assets.cli.results import print_results
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
-from translations_assets.config.model_names import RELEASED
-from translations_assets.config.yaml_reader import Document
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.model_names import EXPORTED, RELEASED
+from translations_assets.config.providers import PARALLEL
+from translations_assets.config.yaml_reader import Document, read_yaml
 from translations_assets.configs.training_configs import ReadConfig, graph_of
 from translations_assets.graph.step import Step
 from translations_assets.project import this_project
@@ -31,6 +33,7 @@ from translations_assets.results.evaluations import Evaluations
 from translations_assets.results.files import METRICS, parse_scores
 from translations_assets.results.scores import Scores
 from translations_assets.running.session import Session
+from translations_assets.stages.handles import MOZILLAS_SETS
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
@@ -43,11 +46,11 @@ Language = Annotated[str | None, typer.Option(help="Defaults to that of the fold
 
 def evaluate(
     model: Annotated[
-        Path,
+        str | None,
         typer.Argument(
             metavar="MODEL", help="Folder of a model: exported, or Firefox's, Marian's or CTranslate2's."
         ),
-    ],
+    ] = None,
     more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     datasets: Annotated[list[str] | None, typer.Option(help=DATASETS, metavar="KEY ...")] = None,
     src: Language = None,
@@ -58,6 +61,13 @@ def evaluate(
     released: Annotated[
         bool, typer.Option("--released", help="Also evaluate the model that Firefox ships.")
     ] = False,
+    translator: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'NAME: {FORM: …}'",
+            help="Also evaluate a translator, written as in a config's section translators. Repeatable.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for the results in Mozilla's layout.", file_okay=False)
     ] = None,
@@ -66,80 +76,124 @@ def evaluate(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Translate test sets with any model, and print its scores.
+    """Translate test sets with any model or translator, and print its scores.
 
-    Test sets are fetched once and kept in the store. An exported model runs in Firefox's engine, a sentence
-    at a time. A folder's results are replaced with --override only.
+    Test sets, and what translators make of them, are kept in the store. An exported model runs in Firefox's
+    engine, a sentence at a time. A folder's results are replaced with --override only.
     """
-    if not model.is_dir():
-        raise TranslationsError(f"{model} is no folder. Give a model's folder before --datasets.")
-    keys = [*(datasets or ()), *(more or ())]
+    others = _translators(translator or ())
+    given = [*([model] if model else []), *(more or ())]
+    # `--datasets a b` gives `b` as the model where there is none
+    is_model = bool(given) and not ((others or released) and _is_key(given[0]))
+    folder = Path(given.pop(0)) if is_model else None
+    if folder and not folder.is_dir():
+        raise TranslationsError(f"{folder} is no folder. Give a model's folder before --datasets.")
+    if not (folder or others or released):
+        raise TranslationsError("Give a model's folder, --released or --translator.")
+    keys = [*(datasets or ()), *given]
     if not keys:
         raise TranslationsError("Name at least one test set: --datasets flores_devtest")
-    names = {_name(name or model.resolve().name): model}
-    if released and RELEASED in names:
-        raise TranslationsError(f"{RELEASED} is the name of Firefox's model. Give yours another --name.")
-    read = _read(keys, *_languages(model, src, trg), released)
+    own = {_name(name or folder.resolve().name): folder} if folder else {}
+    names = [*([RELEASED] if released else []), *others]
+    if twice := own.keys() & {*names}:
+        raise TranslationsError(f"{twice.pop()} is the name of another model. Give yours another --name.")
+    read = _read(keys, *_languages(folder, src, trg), released, others)
     if output and not override:
-        _refuse_existing(output, read.config, [*names, *([RELEASED] if released else [])])
+        _refuse_existing(output, read.config, [*own, *names])
     session = this_project().new_session(str(uuid4()), read, RunOptions(), ())
-    fetched = _fetch(session)
+    made = _make(session)
     metrics: Evaluations = {}
     with tempfile.TemporaryDirectory() as work:
-        if fetched:
-            common.copy_blob(
-                session.store, session.results.result_of(fetched).outputs["model.tar"], Path(work, "tar")
-            )
-            names[RELEASED] = Path(work, "tar")
-        for dataset, (called, files) in product(session.config.datasets.test, names.items()):
+        for dataset, (called, files) in product(session.config.datasets.test, own.items()):
             found = _evaluate(session, dataset, called, files, Path(work), output)
+            metrics.setdefault(called, {})[dataset.short_name] = found
+        for dataset, called in product(session.config.datasets.test, names):
+            step = made[f"final-evaluation-{called}-{dataset.short_name}-{session.config.pair}"]
+            found = _copied(session, step, f"{called} on {dataset.short_name}", Path(work), output)
             metrics.setdefault(called, {})[dataset.short_name] = found
     print_results(metrics, json)
 
 
-def _languages(model: Path, src: str | None, trg: str | None) -> tuple[str, str]:
+def _translators(given: Sequence[str]) -> dict[str, Any]:
+    """The translators of options, by name, as a config has them."""
+    found: dict[str, Any] = {}
+    for text in given:
+        document = read_yaml(text, "--translator", "translator", "a name and a form")
+        if document.problems:
+            raise ConfigError(document.problems)
+        found |= document.value
+    return found
+
+
+def _is_key(word: str) -> bool:
+    """True if a word begins as a test set's key, and is no folder."""
+    return word.partition("_")[0] in PARALLEL and not Path(word).is_dir()
+
+
+def _languages(model: Path | None, src: str | None, trg: str | None) -> tuple[str, str]:
     """Return the given languages, else those of the folder's metadata.json."""
     try:
-        told = jsonlib.loads((model / "metadata.json").read_bytes())
+        told = jsonlib.loads((model / "metadata.json").read_bytes()) if model else {}
     except (OSError, ValueError):
         told = {}
     told = told if isinstance(told, dict) else {}
     src, trg = src or told.get("sourceLanguage"), trg or told.get("targetLanguage")
     if not src or not trg:
-        raise TranslationsError(f"{model} does not name its languages. Give them: --src en --trg ru")
+        raise TranslationsError(
+            f"{f'{model} does not name its languages. Give them' if model else 'Give the languages'}: "
+            "--src en --trg ru"
+        )
     return src, trg
 
 
-def _read(datasets: Sequence[str], src: str, trg: str, released: bool) -> ReadConfig:
-    """A training config of which nothing but the test sets and the released model is made."""
+def _read(
+    datasets: Sequence[str], src: str, trg: str, released: bool, translators: Mapping[str, Any]
+) -> ReadConfig:
+    """A training config of which nothing but the test sets and their translations is made."""
     from translations_assets.config.checks import languages_of_providers
     from translations_assets.config.datasets import locate
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
     from translations_assets.config.schema import TrainingConfig
+    from translations_assets.config.translators import check_translators
+    from translations_assets.config.translators import locate as locate_translators
 
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},
         "datasets": {"test": [*dict.fromkeys(datasets)]},
-        SECTION: {"released": released},
+        "translators": translators,
+        SECTION: {"released": released, "translators": [*translators]},
     }
     locate(values, Path.cwd())
-    problems = [*languages_of_providers(values)]
+    locate_translators(values, Path.cwd())
+    problems = [*languages_of_providers(values), *check_translators(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)
     name, text = f"{config.pair}.evaluate", jsonlib.dumps(values)
     return ReadConfig(name, graph_of(config), [], GIVEN, text, GIVEN, lambda: config)
 
 
-def _fetch(session: Session) -> Step | None:
-    """Make the test sets and the released model, if missing in the store; return the latter's step."""
-    fetches = [step for step in session.graph.stages["final_evaluation"] if "model.tar" in step.outputs]
+def _make(session: Session) -> dict[str, Step]:
+    """Make what is missing of the test sets, and of translations by others; return these steps by label."""
+    stages = session.graph.stages
+    others = [step for step in stages["final_evaluation"] if step.args.get("name") != EXPORTED]
     try:
-        for steps in (session.graph.stages["dataset_test"], fetches):
+        for steps in (stages["dataset_test"], stages["fetch_translators"], others):
             this_project().engine.run(session, steps, threading.Event(), common.tell_event)
     finally:
         session.end()
-    return fetches[0] if fetches else None
+    return {step.label: step for step in others}
+
+
+def _copied(session: Session, step: Step, what: str, work: Path, output: Path | None) -> Scores:
+    """The scores that a step has made; its files in Mozilla's layout are copied into a folder."""
+    made = session.results.result_of(step).outputs
+    folder = Path(tempfile.mkdtemp(dir=work))
+    common.copy_blob(session.store, made[METRICS], folder / METRICS)
+    for name in (name for name in made if name.startswith(f"{session.config.pair}__")):
+        common.copy_blob(session.store, made[name], folder / name)
+    _move(folder, session.config.pair, output)
+    return parse_scores((folder / METRICS).read_bytes(), what)
 
 
 def _evaluate(
@@ -159,16 +213,22 @@ def _evaluate(
     tell(f"evaluate {name} on {dataset.short_name}")
     run_script("pipeline.eval.final", options)
     scores = parse_scores((made / METRICS).read_bytes(), f"{name} on {dataset.short_name}")
+    _move(made, pair, output)
+    return scores
+
+
+def _move(made: Path, pair: str, output: Path | None) -> None:
+    """Move the files in Mozilla's layout into a folder, in place of those of the same names."""
     if output:
         output.mkdir(parents=True, exist_ok=True)
         for path in made.glob(f"{pair}__*.json"):
             shutil.move(path, output / path.name)
-    return scores
 
 
 def _results(pair: str, dataset: Dataset, translator: str, name: str) -> str:
     """Return the beginning of the names of results in Mozilla's layout; the script adds the translator."""
-    return "__".join((pair, dataset.short_name, translator, name, "latest"))
+    test_set = MOZILLAS_SETS.get(dataset.known_as, dataset.short_name)
+    return "__".join((pair, test_set, translator, name, "latest"))
 
 
 def _refuse_existing(output: Path, config: TrainingConfig, names: Sequence[str]) -> None:

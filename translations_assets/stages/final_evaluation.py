@@ -77,7 +77,7 @@ def _evaluate_translator(
     engine, label = config.translators[name].form, f"final-evaluation-{name}-{test.short_name}-{config.pair}"
     identifying = Identifying(config, f"answers-{label}")
     translations = translate_text(config, decoder, label, test.src, "teacher", identifying)
-    mozillas = mozillas_name(config, test, engine, name)
+    mozillas = mozillas_name(config, test, TRANSLATORS.get(engine, engine), name)
     return _evaluate(config, name, test, {"translations": translations}, "firefox", mozillas, engine)
 
 
