@@ -75,6 +75,7 @@ def test_a_model_without_multipliers_is_run_by_marian(tiny: Tiny, exported: Path
     final(("--model", exported), tiny.test, tmp_path / "final")
     assert made == [*read_lines(tmp_path / "final" / "translations.zst")]
     assert len({*made}) > 50
+    assert [*with_engine.translate(exported, tiny.test[0], tmp_path, len(made))] == []
 
 
 def test_a_folder_of_another_form_is_refused(tiny: Tiny, tmp_path: Path) -> None:
