@@ -73,7 +73,10 @@ KILLED = (-15, -9, 137, 143)
 # Decoding on several CPU threads crashes now and then (seen above all with SSRU models and small batches): by
 # a signal, or by an abort, as which Marian's own errors end, too. That it finds a tensor freed is one.
 CRASHED = (-11, 139)
-_CRASH = re.compile(r"Segmentation fault|free\(\): |double free|malloc\(\): |corrupted |De-allocated child")
+_CRASH = re.compile(
+    r"Segmentation fault|(?:free|malloc|calloc|realloc|malloc_consolidate|munmap_chunk)\(\): |double free"
+    "|corrupted |De-allocated child"
+)
 ATTEMPTS = 3
 
 

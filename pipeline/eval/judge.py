@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             1,
             options,
         )
-        ask_all(asking, range(len(texts)), kept, args.lines)
+        ask_all(asking.ask, range(len(texts)), kept, args.lines)
         found = answers_of(kept.records)
         stats = summarize(len(texts), kept.records, found)
         segments = _segments(len(texts), found)

@@ -67,10 +67,10 @@ def main(argv: Sequence[str] | None = None) -> None:
             args.candidates,
             options,
         )
-        ask_all(asking, (number for number, line in enumerate(lines) if line.strip()), kept, args.lines)
+        ask_all(asking.ask, (number for number, line in enumerate(lines) if line.strip()), kept, args.lines)
         found = answers_of(kept.records)
-        write_lines(output / "answers.zst", (_written(line, found.get(at)) for at, line in enumerate(lines)))
-        stats = {**summarize(len(lines), kept.records, found), "samples": _samples(lines, found)}
+        write_lines(output / "answers.zst", (written(line, found.get(at)) for at, line in enumerate(lines)))
+        stats = {**summarize(len(lines), kept.records, found), "samples": samples(lines, found)}
         log.info("%s, %s tokens", stats["lines"], stats["tokens"])
         write_json(output / "stats.json", stats)
 
@@ -105,12 +105,12 @@ def _taken_apart(reply: Reply, number: int) -> tuple[Candidates, str]:
     return candidates, failed
 
 
-def _written(line: str, answer: Record | None) -> str:
+def written(line: str, answer: Record | None) -> str:
     """What answers.zst has of a line: an empty one has an empty translation."""
     return json.dumps(answer or {"candidates": [line.strip()]}, ensure_ascii=False)
 
 
-def _samples(lines: Sequence[str], found: Mapping[int, Record]) -> list[list[Any]]:
+def samples(lines: Sequence[str], found: Mapping[int, Record]) -> list[list[Any]]:
     """The first lines that were translated, and the first translation of each."""
     answered = [number for number, answer in sorted(found.items()) if "candidates" in answer]
     samples = [[lines[number], found[number]["candidates"][0]] for number in answered[:SAMPLES]]

@@ -1,9 +1,9 @@
 """Lines that a service is asked about, several a request; what it answers is kept as it comes.
 
 A record of a request has its `lines`, numbers from 0; of each its `candidates`, what was taken from the
-answers, none where they were of no use; `failed`, why a line may have none; the `tokens` that were read and
-written, and the `model` that the service says it has asked. Where an answer about several lines is of no use
-for some, each of these is asked about alone, once.
+answers, none where they were of no use; `failed`, why a line may have none; `tokens`, those that were read
+and written, or `characters`, which are paid for; and the `model` that the service says it has asked. Where an
+answer about several lines is of no use for some, each of these is asked about alone, once.
 """
 
 import argparse
@@ -17,13 +17,15 @@ from typing import Any, TypeAlias
 
 from pipeline.common.errors import InputError
 from pipeline.common.resources import progress_file
-from pipeline.translate.chat import Message, Rejected, Reply, Service
+from pipeline.translate.chat import Message, Reply, Service
 from pipeline.translate.kept_answers import KeptAnswers, Record
 from pipeline.translate.pacing import MOST, Pacing
+from pipeline.translate.web_service import Rejected
 
 Numbers: TypeAlias = "tuple[int, ...]"  # of lines, from 0
 Candidates: TypeAlias = "list[list[Any]]"  # of each line
 
+MOST_CHARACTERS = 5_000  # of a request, where characters count: as Google advises
 TIMEOUT = 600.0  # seconds; a service says nothing until it has all of an answer
 REJECTIONS = 16  # lines alone; where no line was ever answered, they are not the reason
 
@@ -80,46 +82,67 @@ class Asking:
         try:
             reply = self.service.complete(self.messages(numbers), self.choices, self.options)
         except Rejected as error:
-            log.warning("%d lines from line %d on: %s", len(numbers), numbers[0] + 1, error)
-            return _record(numbers, [[] for _ in numbers], "rejected")
+            return rejected(numbers, error)
         candidates, failed = self.take(reply, len(numbers))
-        return _record(numbers, candidates, failed, reply)
+        paid: Record = {"tokens": reply.tokens, "model": reply.model}
+        return {"lines": numbers, "candidates": candidates, "failed": failed, **paid}
 
 
-def _record(numbers: Numbers, candidates: Candidates, failed: str, reply: Reply | None = None) -> Record:
-    record: Record = {"lines": numbers, "candidates": candidates, "failed": failed}
-    return record | ({"tokens": reply.tokens, "model": reply.model} if reply else {"tokens": (0, 0)})
+def rejected(numbers: Numbers, error: Rejected) -> Record:
+    """The record of a request that the service does not take, and nobody pays for."""
+    log.warning("%d lines from line %d on: %s", len(numbers), numbers[0] + 1, error)
+    return {"lines": numbers, "candidates": [[] for _ in numbers], "failed": "rejected"}
 
 
-def ask_all(asking: Asking, wanted: Iterable[int], kept: KeptAnswers, size: int) -> None:
-    """Ask about all wanted lines that are not answered, `size` a request, and keep what comes."""
-    pacing, costs = Pacing(asking.ask), progress_file()
-    pacing.add(requests_of(wanted, kept.records, size))
-    _tell(costs, kept.records)
+def _tell(costs: Path | None, paid: Mapping[str, int]) -> None:
+    """Tell the worker what was paid for, in all attempts; first what was in the attempts before."""
+    if costs:
+        with costs.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(paid) + "\n")
+
+
+def tokens_of(records: Sequence[Record]) -> dict[str, int]:
+    """The tokens that were read and written for some records."""
+    read, written = (sum(record.get("tokens", (0, 0))[side] for record in records) for side in (0, 1))
+    return {"tokens_read": read, "tokens_written": written}
+
+
+def characters_of(records: Sequence[Record]) -> dict[str, int]:
+    """The characters of some records that are paid for."""
+    return {"characters": sum(record.get("characters", 0) for record in records)}
+
+
+def ask_all(
+    ask: Callable[[Numbers], Record],
+    wanted: Iterable[int],
+    kept: KeptAnswers,
+    size: int,
+    paid: Callable[[Sequence[Record]], Mapping[str, int]] = tokens_of,
+    characters: Callable[[int], int] = lambda number: 0,
+) -> None:
+    """Ask about all wanted lines that are not answered, keep what comes, and tell what is `paid` for it.
+
+    A request is about `size` lines at most; where they have `characters`, of `MOST_CHARACTERS` in all, or
+    about a single one.
+    """
+    pacing, costs = Pacing(ask), progress_file()
+    pacing.add(requests_of(wanted, kept.records, size, characters))
+    _tell(costs, paid(kept.records))
     for replies in pacing.replies():
         records = [record for _, record in replies]
         kept.add(records)
-        _tell(costs, kept.records)
+        _tell(costs, paid(kept.records))
         pacing.add(alone for record in records for alone in _again(record))
         _require_a_use(kept.records)
 
 
-def _tell(costs: Path | None, records: Sequence[Record]) -> None:
-    """Tell the worker how many tokens were paid for, in all attempts; first those of the attempts before."""
-    if costs:
-        read, written = _tokens_of(records)
-        with costs.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"tokens_read": read, "tokens_written": written}) + "\n")
-
-
-def _tokens_of(records: Sequence[Record]) -> tuple[int, int]:
-    """The tokens that were read and written for some records."""
-    read, written = (sum(record["tokens"][side] for record in records) for side in (0, 1))
-    return read, written
-
-
-def requests_of(wanted: Iterable[int], records: Sequence[Record], size: int) -> Iterator[Numbers]:
-    """The wanted lines that were never asked about, `size` together; those that wait to be asked alone."""
+def requests_of(
+    wanted: Iterable[int],
+    records: Sequence[Record],
+    size: int,
+    characters: Callable[[int], int] = lambda number: 0,
+) -> Iterator[Numbers]:
+    """The requests that are left: lines that wait to be asked alone, then those never asked about."""
     asked = {number for record in records for number in record["lines"]}
     settled = {
         number
@@ -128,8 +151,16 @@ def requests_of(wanted: Iterable[int], records: Sequence[Record], size: int) -> 
         if found or len(record["lines"]) == 1
     }
     yield from ((number,) for number in sorted(asked - settled))
-    new = [number for number in wanted if number not in asked]
-    yield from (tuple(new[first : first + size]) for first in range(0, len(new), size))
+    group: list[int] = []
+    total = 0
+    for number in (number for number in wanted if number not in asked):
+        if group and (len(group) == size or total + characters(number) > MOST_CHARACTERS):
+            yield tuple(group)
+            group, total = [], 0
+        group.append(number)
+        total += characters(number)
+    if group:
+        yield tuple(group)
 
 
 def _again(record: Record) -> Iterator[Numbers]:
@@ -146,7 +177,7 @@ def _require_a_use(records: Sequence[Record]) -> None:
     if len(alone) >= REJECTIONS and not any(found for one in records for found in one["candidates"]):
         raise InputError(
             f"The service has rejected all {len(records)} requests; its reasons are above. Correct the "
-            "model, the prompt or the options, whichever they name."
+            "options, the model, the prompt, the languages or the key, whichever they name."
         )
 
 
@@ -164,12 +195,16 @@ def answers_of(records: Sequence[Record]) -> dict[int, Record]:
 
 def summarize(number: int, records: Sequence[Record], found: Mapping[int, Record]) -> dict[str, Any]:
     """What stats.json holds of so many lines; tokens are those of all attempts together."""
-    failed = Counter(answer["failed"] for answer in found.values() if "failed" in answer)
-    read, written = _tokens_of(records)
-    dropped = dict(sorted(failed.items()))
+    paid = tokens_of(records)
     return {
-        "lines": {"in": number, "kept": number - failed.total(), "dropped": dropped},
+        "lines": lines_of(number, found),
         "requests": len(records),
-        "tokens": {"read": read, "written": written},
+        "tokens": {"read": paid["tokens_read"], "written": paid["tokens_written"]},
         "models": sorted({record["model"] for record in records if record.get("model")}),
     }
+
+
+def lines_of(number: int, found: Mapping[int, Record]) -> dict[str, Any]:
+    """How many lines there are, how many have an answer, and how many have none, by reason."""
+    failed = Counter(answer["failed"] for answer in found.values() if "failed" in answer)
+    return {"in": number, "kept": number - failed.total(), "dropped": dict(sorted(failed.items()))}

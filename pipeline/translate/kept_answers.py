@@ -102,6 +102,8 @@ class KeptAnswers:
 
     def _restore(self) -> None:
         """Take the set with most records; of one that is damaged those before the damage."""
+        for begun in self._folder.glob(".requests-*"):  # by an attempt that was killed
+            shutil.rmtree(begun)
         for kept in sorted(
             (path for path in self._folder.iterdir() if _SET.fullmatch(path.name)), reverse=True
         ):

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Generic, TypeVar
 
 from pipeline.common.errors import TemporaryError
-from pipeline.translate.chat import Busy
+from pipeline.translate.web_service import Busy
 
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")

@@ -40,6 +40,9 @@ def test_a_pivot_uses_its_translators() -> None:
     text = config("teacher: p", pivot())
     read = parse_config(text, "x")
     assert read.translators["p"].identity == "f and f by way of lt"
+    assert parse_config(config("", "translators: {g: {google: {}}}"), "x").translators["g"].identity == (
+        "the service of Google"
+    )
     assert read.translators["f"].identity == "the models that Firefox ships"
     (notes,) = [config_notes(text, "x")]
     assert not [note for note in notes if "is not used" in str(note)]
@@ -83,7 +86,7 @@ def test_a_given_translator_asks_for_no_filter(experiment: str, filtered: str) -
         (
             "",
             "translators: {a: {}}",
-            "translators.a: needs one form of endpoint, marian, hugging-face, opus-mt, firefox, pivot, and has",
+            "google, microsoft, pivot, and has none",
         ),
         (
             "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from tests.end_to_end.given import GATE, HUB, Run, artifacts, write_hub
 from tests.end_to_end.tiny import PARTITION, Place, sentences
 from tests.pipeline.translate.test_opusmt import release
 from tests.remote_settings import released_as
+from tests.translation_server import KEY as COMPANY_KEY
+from tests.translation_server import Company, translation_server
 from translations_assets.stages.final_evaluation import METRICS
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
@@ -87,6 +90,22 @@ def test_a_student_of_each_form_of_teacher(
     assert scores["chrf"] >= 0
     distilled = artifacts(run.place, "merge-translated-en-eo", tmp_path, f"en-eo.{name}") / "stats.json"
     assert json.loads(distilled.read_text())["lines"]["kept"] > 100
+
+
+@pytest.mark.parametrize("name", ["google", "microsoft"])
+def test_a_student_of_a_company(run: Run, name: str) -> None:
+    company = Company(name, dict(sentences()).__getitem__, cycle(["", "", "429", "", "few", "", "500"]))
+    with translation_server(company) as url:
+        environment = {f"{name.upper()}_API_KEY": COMPANY_KEY, f"{name.upper()}_BASE_URL": url}
+        made = run.train(
+            f"en-eo.{name}", "evaluate_exported", f"  co: {{{name}: {{}}}}", "teacher: co", **environment
+        )
+    assert {"ask-corpus-en-eo-1/2", "check-answers-mono-src-en-eo-2/2"} <= made
+    found = json.loads(run.place.run("translations", "results", f"en-eo.{name}", "--json").stdout)
+    (scores,) = found["exported"].values()
+    assert scores["chrf"] > 90
+    manifest = run.place.run("translations", "status", f"en-eo.{name}", "--json").stdout
+    assert COMPANY_KEY not in manifest
 
 
 def test_firefoxs_model_and_a_pivot_beside_the_student(

@@ -74,6 +74,20 @@ def test_tokens_are_charged_while_they_are_used_and_those_of_earlier_attempts_ar
     assert step in within.overdrawn(30.0)
 
 
+def test_characters_are_charged_while_they_are_translated() -> None:
+    costs = {"worker-classes": {"cpu": {"price": 0}}, "models": {"google": {"characters": 20}}}
+    within = Budget(5.0, Prices(Costs.model_validate(costs), None, lambda stage: ""))
+    first, *_ = demo_graph().steps
+    step = replace(first, script="pipeline.translate.ask_commercial", args={"service": "google"})
+    within.begin(step, {})
+    within.start(step, 0.0)
+    for characters in (100_000, 200_000, 300_000):  # 100,000 in an attempt before this run
+        within.note(step, {"characters": characters})
+    assert within.until(10.0) == pytest.approx(4.0)
+    within.note(step, {"characters": 400_000})
+    assert step in within.overdrawn(10.0)
+
+
 def test_nothing_begins_once_it_is_spent() -> None:
     first, second, *_ = demo_graph().steps
     within = budget(15)

@@ -43,3 +43,19 @@ def test_the_tokens_of_a_service_are_paid_once_for_all_attempts(script: str) -> 
     assert Usage.from_dict(usage.to_dict()) == usage
     assert "tokens_read" not in Usage(1.0).to_dict()
     assert "tokens_read" not in Cost(1.0).values
+
+
+def test_the_characters_of_a_company_are_paid() -> None:
+    costs = {"worker-classes": {"cpu": {"price": 0}}, "models": {"google": {"characters": 20}}}
+    prices = Prices(Costs.model_validate(costs), None, lambda stage: "")
+    args = {"service": "google", "src": "en", "trg": "ru"}
+    step = Step("pipeline.translate.ask_commercial", "ask", "translate_mono_src", args, {}, ("answers.zst",))
+    cost = prices.priced(step, Cost(60.0, characters=2_500_000))
+    assert cost.money == 50.0
+    assert cost.values["characters"] == 2_500_000
+    assert "tokens_read" not in cost.values
+    usage = Usage(60.0, characters=7)
+    assert Usage.from_dict(usage.to_dict()) == usage
+    assert replace(manifest({}), usage=usage).cost.characters == 7
+    assert "characters" not in Usage(1.0).to_dict()
+    assert prices.priced(replace(step, args={"service": "microsoft"}), cost).money == 0

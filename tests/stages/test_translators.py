@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.stages.configs import FULL, files, graph, labels
+from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.graph import Graph
 from translations_assets.running.job import command
@@ -237,6 +238,43 @@ def test_a_pivot_translates_back_the_other_way_round() -> None:
     assert [files(part, "model") for part in parts] == [
         [f"fetch-fox-{pair}:model.tar"] for pair in ("ru-en", "en-lt", "lt-en")
     ]
+
+
+@pytest.mark.parametrize(
+    ("company", "codes", "secrets"),
+    [
+        ("google", ("zh-TW", "no"), ("GOOGLE_API_KEY", "GOOGLE_BASE_URL")),
+        (
+            "microsoft",
+            ("zh-Hant", "nb"),
+            ("MICROSOFT_API_KEY", "MICROSOFT_BASE_URL", "MICROSOFT_REGION"),
+        ),
+    ],
+)
+def test_a_company_is_asked_by_its_codes_of_languages(
+    company: str, codes: tuple[str, str], secrets: tuple[str, ...]
+) -> None:
+    legs = "pivot: {via: zh_hant, first: bought, second: back}"
+    own = f"bought: {{{company}: {{}}}}, back: {{{company}: {{lines: 7}}}}, p: {{{legs}}}"
+    found = taught_by("p", translators=f"translators: {{{own}}}\n")
+    first, second = (found.step(f"ask-{leg}corpus-en-ru-1/3") for leg in ("en-zh_hant-", ""))
+    assert first.script == "pipeline.translate.ask_commercial"
+    assert first.args == {"service": company, "src": "en", "trg": codes[0], "lines": 20}
+    assert second.args == {"service": company, "src": codes[0], "trg": "ru", "lines": 7}
+    assert first.secrets == secrets
+    assert (first.resumable, first.repeatable) == (True, False)
+    check = found.step("check-answers-corpus-en-ru-1/3")
+    assert files(check, "answers") == ["ask-corpus-en-ru-1/3:answers.zst"]
+    assert not [label for label in labels(found.stages["translate_corpus"]) if "extract-best" in label]
+    assert getattr(language("no"), company) == codes[1]
+
+
+def test_a_company_translates_both_ways() -> None:
+    own = "translators: {bought: {google: {}}}\nfinal-evaluation: {translators: [bought]}\n"
+    found = graph(FULL.replace("  teacher-ensemble: 2\n", "  backwards: bought\n") + own)
+    back = found.step("ask-mono-trg-en-ru-1/3")
+    forth = found.step("ask-final-evaluation-bought-ntrex_test-en-ru")
+    assert [(step.args["src"], step.args["trg"]) for step in (back, forth)] == [("ru", "en"), ("en", "ru")]
 
 
 def test_a_config_without_translators_has_no_such_steps() -> None:

@@ -109,6 +109,16 @@ def test_a_service_takes_the_tokens_of_its_text() -> None:
     assert found.cost.tokens_written == pytest.approx(2 * (5e6 + 1.4 * 0.75 * 35e6))
 
 
+def test_a_company_takes_the_characters_of_its_text() -> None:
+    text = f"{FULL}\ntranslators: {{co: {{google: {{}}}}}}\n".replace(
+        "experiment:\n", "experiment:\n  teacher: co\n", 1
+    )
+    found = estimates().of(step_of("ask-corpus-en-ru-1/3", text), 35e6)  # a million sentences
+    assert found
+    assert found.cost.characters == pytest.approx(1e8)
+    assert found.cost.tokens_read == 0
+
+
 def test_a_judge_takes_the_tokens_of_three_texts_and_writes_scores() -> None:
     translators = "translators: {llm: {endpoint: {model: llm, lines: 20}}}\n"
     text = f"{FULL}\n{translators}evaluation: {{judge: llm}}\n"
@@ -119,7 +129,7 @@ def test_a_judge_takes_the_tokens_of_three_texts_and_writes_scores() -> None:
     assert found.cost.tokens_written == pytest.approx(7 * 1000)
 
 
-def test_the_scripts_that_are_paid_by_tokens_are_those_that_are_estimated_by_them() -> None:
+def test_the_scripts_that_ask_a_service_are_those_that_are_estimated_so() -> None:
     assert {*ASKED} == ASKING
 
 

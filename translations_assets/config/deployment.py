@@ -75,19 +75,20 @@ class MachinePrice(Section):
     watts: float = default(0.0, "drawn at work, with the pod's share of the machine and of cooling", ge=0)
 
 
-class TokenPrice(Section):
-    """The price of the tokens of a service's model."""
+class ServicePrice(Section):
+    """The price of a service's model, by tokens, or by characters of the text."""
 
-    read: float = Field(description="of a million tokens that it reads, in the currency", ge=0)
-    written: float = Field(description="of a million tokens that it writes", ge=0)
+    read: float = default(0.0, "of a million tokens that it reads, in the currency", ge=0)
+    written: float = default(0.0, "of a million tokens that it writes", ge=0)
+    characters: float = default(0.0, "of a million characters, in place of tokens", ge=0)
 
 
 class Costs(Section):
     """Prices of machines and of services, from which plans and reports compute money and energy."""
 
     currency: str = default("USD", "of all prices")
-    models: Mapping[str, TokenPrice] = default(
-        {}, "prices of services, by the model that a training config's endpoint names"
+    models: Mapping[str, ServicePrice] = default(
+        {}, "prices of services, by the model that an endpoint names; `google`, `microsoft`"
     )
     worker_classes: Mapping[WorkerClassName, MachinePrice] = Field(description="prices by worker class")
 

@@ -48,6 +48,18 @@ TABLE = repository_root() / "pipeline" / "langs" / "languages.json"
 # Scripts that spell sounds, so that a slip of a finger makes a typo that a reader still understands.
 _PHONEMIC = frozenset({"alphabetic", "abjad", "abugida", "syllabary"})
 
+_GOOGLE = {"zh": "zh-CN", "zh_hans": "zh-CN", "zh_hant": "zh-TW", "nb": "no", "pt_pt": "pt-PT"}
+_MICROSOFT = {
+    "zh": "zh-Hans",
+    "zh_hans": "zh-Hans",
+    "zh_hant": "zh-Hant",
+    "no": "nb",
+    "pt_pt": "pt-PT",
+    "sr": "sr-Cyrl",
+    "sr_cyrl": "sr-Cyrl",
+    "sr_latn": "sr-Latn",
+    "tl": "fil",
+}
 _BICLEANER = {"sr": "hbs", "bs": "hbs", "hr": "hbs", "cnr": "hbs", "no": "nb"}
 
 
@@ -83,6 +95,16 @@ class Language:
     def flores_plus(self) -> str:
         """The name in FLORES+, whose names of languages HPLT 3 has taken over."""
         return self.hplt
+
+    @property
+    def google(self) -> str:
+        """The code in Google's translation service."""
+        return _GOOGLE.get(self.code, self.iso639_1)
+
+    @property
+    def microsoft(self) -> str:
+        """The code in Microsoft's translation service."""
+        return _MICROSOFT.get(self.code, self.iso639_1)
 
     @property
     def bicleaner(self) -> str:

@@ -31,8 +31,12 @@ from translations_assets.config.section import (
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SECTION = "translators"
-FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "pivot")
-BOTH_WAYS = ("endpoint",)  # forms that translate from either language; the others have one direction
+FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "google", "microsoft", "pivot")
+BOTH_WAYS = (
+    "endpoint",
+    "google",
+    "microsoft",
+)  # forms that translate from either language; the others have one direction
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 FILES = ("prompt", "examples")  # of an endpoint, whose relative paths count from the config's folder
 LEGS = ("first", "second")  # of a pivot
@@ -122,6 +126,12 @@ class FirefoxModels(Section):
     """The models that Firefox ships: one for a pair with English, else two, by way of English."""
 
 
+class Commercial(Section):
+    """A translation service that is paid by characters."""
+
+    lines: int = default(20, "sentences a request", ge=1, le=100)
+
+
 class Pivot(Section):
     """Two translators, one after the other, by way of another language."""
 
@@ -138,6 +148,8 @@ class Translator(Section):
     hugging_face: HuggingFaceModel | None = default(None, "a model of the Hugging Face hub")
     opus_mt: OpusMtModel | None = default(None, "a model of OPUS-MT in Marian's form")
     firefox: FirefoxModels | None = default(None, "the models that Firefox ships; write `firefox: {}`")
+    google: Commercial | None = default(None, "Google's Cloud Translation; write `google: {}`")
+    microsoft: Commercial | None = default(None, "Microsoft's Translator; write `microsoft: {}`")
     pivot: Pivot | None = default(None, "two others by way of a third language")
     licence: str | None = default(None, "of what it writes, for the model's card; it may bind the student")
 
@@ -159,6 +171,8 @@ class Translator(Section):
             return f"{self.pivot.first} and {self.pivot.second} by way of {self.pivot.via}"
         if self.firefox:
             return "the models that Firefox ships"
+        if self.google or self.microsoft:
+            return f"the service of {self.form.title()}"
         return ", ".join(self.marian.urls) if self.marian else ""
 
 

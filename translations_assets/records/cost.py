@@ -10,6 +10,7 @@ from typing import Any
 from translations_assets.records.checked import Record
 
 HOUR = 3600.0
+PAID = ("tokens_read", "tokens_written", "characters")  # what services charge for
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Cost(Record):
     kwh             the same for energy
     tokens_read     of the model of a service, which is paid by tokens
     tokens_written
+    characters      of a text that a service translates which is paid by them
     """
 
     seconds: float = 0.0
@@ -32,11 +34,11 @@ class Cost(Record):
     kwh: float = 0.0
     tokens_read: float = 0.0
     tokens_written: float = 0.0
+    characters: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The cost as JSON values, without tokens where there are none."""
-        values = super().to_dict()
-        return {name: value for name, value in values.items() if value or not name.startswith("tokens_")}
+        """The cost as JSON values, without tokens and characters where there are none."""
+        return {name: value for name, value in super().to_dict().items() if value or name not in PAID}
 
     def __add__(self, other: Cost) -> Cost:
         return self._each(other, operator.add)
@@ -59,7 +61,7 @@ class Cost(Record):
     @property
     def values(self) -> dict[str, float]:
         """Hours by the clock, of processors and of GPUs, money and kWh, by their names in JSON outputs; and
-        tokens, where there are any.
+        tokens and characters, where there are any.
         """
         values = {
             "hours": self.seconds / HOUR,
@@ -68,8 +70,7 @@ class Cost(Record):
             "money": self.money,
             "kwh": self.kwh,
         }
-        if self.tokens_read or self.tokens_written:
-            values |= {"tokens_read": self.tokens_read, "tokens_written": self.tokens_written}
+        values |= {name: paid for name in PAID if (paid := vars(self)[name])}
         return {name: round(value, 6) for name, value in values.items()}
 
     def _each(self, other: Cost, found: Callable[[float, float], float]) -> Cost:

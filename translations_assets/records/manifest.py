@@ -9,7 +9,7 @@ from typing import Any
 
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.checked import FileName, Record, Sha256, mapping
-from translations_assets.records.cost import Cost
+from translations_assets.records.cost import PAID, Cost
 from translations_assets.records.run import RunOptions
 
 FORMAT = 1  # of keys; changes with the meaning of a key: every step runs again
@@ -30,6 +30,7 @@ class Usage(Record):
 
     earlier_seconds  wall-clock seconds of the attempts before it, as far as they have logs
     tokens_read      of a service's model, and those that it wrote: of all attempts
+    characters       of a text that a service was asked for which is paid by them: of all attempts
     """
 
     seconds: float = 0.0
@@ -42,11 +43,12 @@ class Usage(Record):
     earlier_seconds: float = 0.0
     tokens_read: int = 0
     tokens_written: int = 0
+    characters: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The use as JSON values, without earlier attempts and tokens where there were none."""
+        """The use as JSON values, without earlier attempts, tokens and characters where there were none."""
         values = super().to_dict()
-        for name in ("earlier_seconds", "tokens_read", "tokens_written"):
+        for name in ("earlier_seconds", *PAID):
             if not values[name]:
                 del values[name]
         return values
@@ -191,7 +193,7 @@ class Manifest(Record):
 
     @property
     def _tokens(self) -> Cost:
-        return Cost(tokens_read=self.usage.tokens_read, tokens_written=self.usage.tokens_written)
+        return Cost(**{name: vars(self.usage)[name] for name in PAID})
 
     def origins(self) -> Iterator[Blob]:
         """Files stored to repeat the step, besides its inputs: its code bundle and training config."""

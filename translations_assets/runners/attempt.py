@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from translations_assets.common.background import Repeating, in_words
 from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.keys.programs import other_programs
+from translations_assets.records.cost import PAID
 from translations_assets.records.inside import inside
 from translations_assets.records.manifest import Blob, Manifest, Provenance, Usage, Worker
 from translations_assets.runners.control import Control
@@ -234,7 +235,7 @@ class Attempt:
             gpus=len(self._request.gpus),
             gpu_utilisation=round(self._gpus.utilisation, 3),
             gpu_memory=self._gpus.peak_memory,
-            **{name: int(self._numbers.get(name, 0)) for name in ("tokens_read", "tokens_written")},
+            **{name: int(self._numbers.get(name, 0)) for name in PAID},
         )
 
     def _judge(self, ended: _Ended) -> Outcome | None:

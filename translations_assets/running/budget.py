@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from translations_assets.graph.step import Step
-from translations_assets.records.cost import HOUR, Cost
+from translations_assets.records.cost import HOUR, PAID, Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.prices import Prices
 
@@ -70,11 +70,10 @@ class Budget:
             self._tokens[step] = []
 
     def note(self, step: Step, numbers: Mapping[str, Any]) -> None:
-        """Take the tokens from the live numbers of an attempt; its first ones are those before it."""
-        if "tokens_read" in numbers and "tokens_written" in numbers:
-            used = Cost(tokens_read=numbers["tokens_read"], tokens_written=numbers["tokens_written"])
+        """Take what services charge for from live numbers of an attempt; the first are from before it."""
+        if used := {name: numbers[name] for name in PAID if name in numbers}:
             with self._lock:
-                self._tokens[step] = [*self._tokens.get(step, ())[:1], used]
+                self._tokens[step] = [*self._tokens.get(step, ())[:1], Cost(**used)]
 
     def end(self, step: Step, now: float, made: Manifest | None) -> None:
         """Charge an attempt with the time that it had its machine; `made` is what it made, if anything."""

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Manifest
 
-ASKING = frozenset(("pipeline.translate.ask", "pipeline.eval.judge"))  # the scripts that ask a service
-TOKENS = 1e6  # that prices are of
+# The scripts that ask a service
+ASKING = frozenset(("pipeline.translate.ask", "pipeline.translate.ask_commercial", "pipeline.eval.judge"))
+MANY = 1e6  # tokens, or characters, that prices are of
 WATT_HOURS = 3.6e6  # watt seconds in a kilowatt hour
 
 
@@ -34,9 +35,9 @@ def class_of(step: Step | RecordedStep, kubernetes: Kubernetes | None) -> Worker
 
 
 def model_asked(step: Step | RecordedStep, made: Manifest | None = None) -> str:
-    """The model of a service that a step asks, or asked; empty for a step that asks none."""
+    """The model of a service, or the service, that a step asks, or asked; empty for a step that asks none."""
     asking = made.provenance.parts if made else step
-    return str(asking.args["model"]) if asking.script in ASKING else ""
+    return str(asking.args.get("model") or asking.args["service"]) if asking.script in ASKING else ""
 
 
 @dataclass(frozen=True)
@@ -60,21 +61,22 @@ class Prices:
         """Return a step's cost with money and energy, on the kind of machine where it was made, if it was."""
         name = class_of(step, self.kubernetes)
         rate = self.costs.worker_classes.get(name)
-        tokens = self._of_tokens(step, cost, made)
+        service = self._of_service(step, cost, made)
         if rate is None:
-            return replace(cost, money=tokens) if tokens else cost
+            return replace(cost, money=service) if service else cost
         price = rate.price
         if rate.spot_price is not None and self._machine(name, step, made) == "spot":
             price = rate.spot_price
-        money = price * cost.seconds / HOUR + tokens
+        money = price * cost.seconds / HOUR + service
         return replace(cost, money=money, kwh=rate.watts * cost.seconds / WATT_HOURS)
 
-    def _of_tokens(self, step: Step | RecordedStep, cost: Cost, made: Manifest | None) -> float:
-        """The price of the tokens of a step that asks a service."""
+    def _of_service(self, step: Step | RecordedStep, cost: Cost, made: Manifest | None) -> float:
+        """The price of what a step asks of a service."""
         price = self.costs.models.get(model_asked(step, made))
         if price is None:
             return 0.0
-        return (price.read * cost.tokens_read + price.written * cost.tokens_written) / TOKENS
+        tokens = price.read * cost.tokens_read + price.written * cost.tokens_written
+        return (tokens + price.characters * cost.characters) / MANY
 
     def without(self, steps: Iterable[Step]) -> list[WorkerClassName]:
         """The worker classes of steps that have no price."""

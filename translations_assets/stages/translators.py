@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from translations_assets.common.errors import GraphError
 from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.translators import Endpoint, HuggingFaceModel, OpusMtModel, Pivot
+from translations_assets.config.translators import Commercial, Endpoint, HuggingFaceModel, OpusMtModel, Pivot
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Input, LocalFile, Output, RepoFile
 from translations_assets.stages.continuation import (
@@ -31,8 +31,14 @@ from translations_assets.stages.handles import (
 from translations_assets.stages.languages import Identifying
 
 Direction = Literal["backward", "teacher"]
+Company = Literal["google", "microsoft"]
 
 CUDA = RepoFile("requirements/cuda.lock")
+# The variables with a service's key and address, and what else it wants
+COMMERCIAL_SECRETS: Mapping[Company, tuple[str, ...]] = {
+    "google": ("GOOGLE_API_KEY", "GOOGLE_BASE_URL"),
+    "microsoft": ("MICROSOFT_API_KEY", "MICROSOFT_BASE_URL", "MICROSOFT_REGION"),
+}
 PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/endpoint.yml")
 ENGLISH = "en"  # by way of which Firefox translates pairs without it
 TOKENS = "tokens.json"  # of a model of the hub: what stands around its sentences
@@ -50,6 +56,7 @@ class Decoder:
     converted: Model | None = None
     packed: Output | None = None
     endpoint: Endpoint | None = None
+    commercial: tuple[Company, Commercial] | None = None
     lists: bool = True
     legs: Sequence[Leg] = ()
 
@@ -100,6 +107,10 @@ def _decoder(config: TrainingConfig, fetched: Fetched, name: str, src: str, trg:
     translator = config.translators[name]
     if translator.endpoint:
         return Decoder(endpoint=translator.endpoint, lists=translator.endpoint.candidates > 1)
+    if translator.google:
+        return Decoder(commercial=("google", translator.google), lists=False)
+    if translator.microsoft:
+        return Decoder(commercial=("microsoft", translator.microsoft), lists=False)
     if translator.hugging_face:
         return Decoder(converted=_from_hub(f"{name}-{src}-{trg}", translator.hugging_face))
     if translator.opus_mt:
@@ -221,6 +232,8 @@ def _translate(
     decoder = leg.decoder
     if decoder.endpoint:
         return _ask(decoder.endpoint, leg, name, text, identifying, nbest)
+    if decoder.commercial:
+        return _buy(*decoder.commercial, leg, name, text, identifying)
     if decoder.packed:
         return translate_in_engine(name, decoder.packed, text)
     options = config.marian_args
@@ -283,6 +296,38 @@ def _ask(
         attempts=RESUMED_ATTEMPTS,
         secrets=service_secrets(endpoint),
     )
+    return _checked(leg, name, text, asked["answers.zst"], identifying, nbest)
+
+
+def _buy(
+    company: Company, commercial: Commercial, leg: Leg, name: str, text: Output, identifying: Identifying
+) -> Output:
+    """Ask a company's service, which is paid for; judge its answers in a step of its own."""
+    src, trg = language(leg.src), language(leg.trg)
+    asked = step(
+        "pipeline.translate.ask_commercial",
+        label=f"ask-{name}",
+        args={
+            "service": company,
+            "src": src.google if company == "google" else src.microsoft,
+            "trg": trg.google if company == "google" else trg.microsoft,
+            "lines": commercial.lines,
+        },
+        inputs={"text": text},
+        outputs=("answers.zst", "stats.json"),
+        resumable=True,
+        repeatable=False,
+        attempts=RESUMED_ATTEMPTS,
+        secrets=COMMERCIAL_SECRETS[company],
+    )
+    return _checked(leg, name, text, asked["answers.zst"], identifying, nbest=False)
+
+
+def _checked(
+    leg: Leg, name: str, text: Output, answers: Output, identifying: Identifying, nbest: bool
+) -> Output:
+    """The translations in a service's answers."""
+    src, trg = language(leg.src), language(leg.trg)
     found = identifying.of_text(trg)
     output = "nbest.zst" if nbest else "translations.zst"
     checked = step(
@@ -295,7 +340,7 @@ def _ask(
             "always": identifying.always,
             "nbest": nbest,
         },
-        inputs={"answers": asked["answers.zst"], "text": text, "language_model": found.model},
+        inputs={"answers": answers, "text": text, "language_model": found.model},
         outputs=(output, "stats.json"),
     )
     return checked[output]

@@ -74,6 +74,8 @@ DECODING = ("pipeline.translate.translate", "pipeline.cefilter.score")
 # each of its own, as languages other than English have more; tokens that are written in a second.
 PROMPT, NUMBERING, MORE, WRITTEN = 130, 5, 1.4, 1000.0
 SENTENCE = 35  # bytes of a sentence in a compressed text
+LETTERS = 100  # characters of a sentence
+AT_ONCE = 300  # sentences that a service which is paid by characters translates in a second
 # Of a judge: tokens of its prompt, those that name the three texts of a line, and those of a score
 JUDGES_PROMPT, NAMING, SCORE = 260, 15, 2
 
@@ -85,6 +87,12 @@ def _asking(step: Step, read: float) -> Cost:
     asked = PROMPT * requests + NUMBERING * sentences + pieces
     written = float(str(step.args["candidates"])) * (NUMBERING * sentences + MORE * pieces)
     return _answered(asked, written)
+
+
+def _commercial(step: Step, read: float) -> Cost:
+    """The cost of asking a service that is paid by characters for the translations of a text."""
+    sentences = read / SENTENCE
+    return Cost(1 + sentences / AT_ONCE, OTHERS.start, characters=sentences * LETTERS)
 
 
 def _judging(step: Step, read: float) -> Cost:
@@ -102,6 +110,7 @@ def _answered(asked: float, written: float) -> Cost:
 
 ASKED: Mapping[str, Callable[[Step, float], Cost]] = {
     "pipeline.translate.ask": _asking,
+    "pipeline.translate.ask_commercial": _commercial,
     "pipeline.eval.judge": _judging,
 }
 

@@ -324,6 +324,7 @@ def test_models_with_different_vocabularies_make_no_ensemble(tmp_path: Path) -> 
         (-9, "", TemporaryError),
         (-11, "", TemporaryError),
         (-6, "Error: Segmentation fault", TemporaryError),
+        (-6, "malloc_consolidate(): unaligned fastbin chunk detected", TemporaryError),
         (-6, "Error: There are option(s) in a config file that are not expected: x", InputError),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 from pipeline.clean import check_answers
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
-from pipeline.translate import ask, asking, chat, pacing
+from pipeline.translate import ask, asking, pacing, web_service
 from tests.chat_server import (
     ANSWER_FAULTS,
     KEY,
@@ -154,7 +154,7 @@ def test_a_service_that_rejects_everything_is_told(asked: Asked) -> None:
     known = sentences(40)
     with (
         chat_server(Chat(known, rejected=frozenset(known))) as url,
-        pytest.raises(InputError, match="rejected all .* Correct the model"),
+        pytest.raises(InputError, match="rejected all .* Correct the options, the model"),
     ):
         asked(url, [*known])
 
@@ -218,8 +218,8 @@ def test_a_service_that_stays_busy_ends_the_attempt(asked: Asked, monkeypatch: p
 
 def test_a_pause_may_be_given_as_a_date() -> None:
     until = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    assert 97 < (chat._pause(until) or 0) < 101
-    assert [chat._pause(text) for text in ("120", "", "soon", "Mon, 01 Jan 2024 00:00:00 GMT")] == [
+    assert 97 < (web_service._pause(until) or 0) < 101
+    assert [web_service._pause(text) for text in ("120", "", "soon", "Mon, 01 Jan 2024 00:00:00 GMT")] == [
         120.0,
         None,
         None,

@@ -7,8 +7,8 @@ import pytest
 
 from pipeline.common.errors import InputError
 from pipeline.translate import pacing
-from pipeline.translate.chat import Busy
 from pipeline.translate.pacing import Pacing
+from pipeline.translate.web_service import Busy
 
 
 class Slots:

@@ -90,3 +90,8 @@ def test_parts_are_collected_in_the_order_given(tmp_path: Path) -> None:
 def test_a_name_with_folders_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="file name without folders"):
         collect.main(["--parts", "a", "--text", "a", "--name", "../x.zst", "--output", str(tmp_path / "o")])
+
+
+def test_parts_of_weights_end_at_the_nearest_line() -> None:
+    assert split.weighted_sizes(10, [1, 1, 1]) == [3, 4, 3]
+    assert split.weighted_sizes(5, [0.7, 0.3]) == [4, 1]
