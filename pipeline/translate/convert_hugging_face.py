@@ -11,12 +11,10 @@ the languages; and stats.json. It is the folder that `pipeline.translate.with_ct
 
 import argparse
 import difflib
-import json
 import logging
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pipeline.common.errors import InputError
 from pipeline.common.marian import SOURCE_VOCAB, TARGET_VOCAB
@@ -24,7 +22,7 @@ from pipeline.common.packed import unpack
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.translate.ctranslate2_decoder import TOKENS
-from pipeline.translate.hub_model import build, read_tokens
+from pipeline.translate.hub_model import build, read_config, read_tokens
 from pipeline.translate.hub_weights import read_weights
 
 SIDES = ("source", "target")
@@ -43,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parse_arguments(argv)
     with staged(args.output) as (output, scratch):
         folder = unpack(args.model, scratch / "model")
-        config, weights = _config(folder), read_weights(folder)
+        config, weights = read_config(folder), read_weights(folder)
         source, target = (read_tokens(folder, config, weights, side) for side in SIDES)
         given = {"source-prefix": args.source_prefix, "target-prefix": args.target_prefix}
         for tokens, prefix in ((source, args.source_prefix), (target, args.target_prefix)):
@@ -82,15 +80,6 @@ def require_token(token: str, tokens: Sequence[str]) -> None:
         near = difflib.get_close_matches(token, special, n=3, cutoff=0.5)
         told = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise InputError(f"The model has no token {token!r}.{told} Its card says how it tells languages.")
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads((folder / "config.json").read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"The model has no config.json that can be read ({error}). Fetch it again."
-        ) from error
 
 
 def _new(folder: Path) -> Path:

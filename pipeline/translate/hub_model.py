@@ -149,7 +149,7 @@ def _t5(config: Config, weights: Weights) -> Any:
 
 def _t5_stack(spec: Any, config: Config, weights: Weights, side: str) -> None:
     table = spec.embeddings[0] if side == "encoder" else spec.embeddings
-    table.weight = weights["shared.weight"]
+    table.weight = weights.get(f"{side}.embed_tokens.weight", weights["shared.weight"])
     spec.scale_embeddings = False
     spec.layer_norm.gamma = weights[f"{side}.final_layer_norm.weight"]
     farthest = np.dtype("int32").type(config.get("relative_attention_max_distance") or 128)
@@ -195,6 +195,16 @@ def _linear(spec: Any, weights: Weights, name: str) -> None:
 
 def _norm(spec: Any, weights: Weights, name: str) -> None:
     spec.gamma, spec.beta = weights[f"{name}.weight"], weights[f"{name}.bias"]
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The options of a model. Raises InputError when it has none that can be read."""
+    try:
+        return dict(json.loads((folder / "config.json").read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"The model has no config.json that can be read ({error}). Fetch it again."
+        ) from error
 
 
 def read_tokens(folder: Path, config: Config, weights: Weights, side: str) -> list[str]:

@@ -48,6 +48,25 @@ def test_a_pivot_uses_its_translators() -> None:
     assert not [note for note in notes if "is not used" in str(note)]
 
 
+@pytest.mark.parametrize(
+    ("experiment", "more", "warned"),
+    [
+        ("filter: qe", "", True),
+        ("selection: {mono: qe}", "", True),
+        ("", "evaluation: {metricx: [qe]}", True),
+        ("filter: none", "", False),
+        ("selection: {mono: mbr}", "", False),
+    ],
+)
+def test_metricx_is_warned_of_for_languages_that_it_may_not_know(
+    experiment: str, more: str, warned: bool
+) -> None:
+    text = config(experiment, more).replace("trg: ru", "trg: hr")
+    notes = [note for note in config_notes(text, "x") if "MetricX may know little 'hr'" in str(note)]
+    assert bool(notes) == warned
+    assert not [note for note in config_notes(config(experiment, more), "x") if "MetricX" in str(note)]
+
+
 def test_one_teacher_or_several() -> None:
     assert parse_config(config("teacher: llm", ONE), "x").experiment.teacher == {"llm": 1.0}
     two = "translators: {llm: {endpoint: {model: big}}, m: {marian: {urls: ['https://a.org/']}}}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stages.configs import FULL, METRICS, files, graph, labels
+from tests.stages.configs import FULL, METRICS, SMALL, files, graph, labels
 from translations_assets.common.errors import GraphError
 from translations_assets.config.load import read_values
 from translations_assets.config.schema import TrainingConfig
@@ -50,6 +50,63 @@ def test_documents_of_sets_of_the_hub_come_from_there() -> None:
     assert (flores.script, flores.secrets) == ("pipeline.data.documents", ())
     assert (bouquet.script, bouquet.secrets) == ("pipeline.data.hub_documents", ("HF_TOKEN",))
     assert (bouquet.args["provider"], bouquet.args["trg_code"]) == ("bouquet", "rus_Cyrl")
+
+
+METRICX = "evaluation: {metricx: [reference, qe]}\n"
+
+
+def test_metricx_is_fetched_and_converted_once_for_all_evaluations() -> None:
+    found = graph(f"{FULL}{METRICX}final-evaluation: {{released: true}}\n")
+    fetched, pieces, converted = found.stages["evaluation_inputs"]
+    assert (fetched.script, fetched.args) == (
+        "pipeline.translate.fetch_hugging_face",
+        {
+            "model": "google/metricx-24-hybrid-large-v2p6-bfloat16",
+            "revision": "febb720e29a059df2e8af3ffd71dcdc9e0a24910",
+        },
+    )
+    assert (pieces.script, pieces.outputs) == ("pipeline.eval.fetch_model", ("spiece.model",))
+    assert converted.script == "pipeline.translate.convert_metricx"
+    steps = {step.label: step for step in found.steps if step.script == "pipeline.eval.metricx"}
+    evaluated = [step for step in found.steps if step.label.startswith("evaluate-student-")]
+    assert evaluated
+    for form in ("reference", "qe"):
+        for step in evaluated:
+            scored = steps[step.label.replace("evaluate-", f"metricx-{form}-")]
+            assert scored.args["form"] == form
+            assert scored.args["name"] == "google/metricx-24-hybrid-large-v2p6-bfloat16@febb720"
+            assert files(scored, "translations") == [f"{step.label}:translations.zst"]
+            assert "convert-metricx-evaluation-en-ru:model.bin" in files(scored, "model")
+            assert (scored.worker, scored.repeatable) == ("gpu", False)
+    released = steps["metricx-qe-released-flores_devtest-en-ru"]
+    assert [name for name in released.outputs if name.endswith("__metricx24-qe.metrics.json")]
+
+
+def test_metricx_selects_and_filters_where_the_config_says_so() -> None:
+    chosen = "  selection: {corpus: qe, mono: qe}\n  filter: qe\n  teacher-ensemble: 2\n"
+    found = graph(FULL.replace("  teacher-ensemble: 2\n", chosen))
+    for name in ("corpus", "mono-src"):
+        best = found.step(f"best-by-qe-{name}-en-ru-2/3")
+        assert files(best, "text") == [f"split-{name}-en-ru:part.2.zst"]
+        assert files(best, "nbest") == [f"translate-{name}-en-ru-2/3:nbest.zst"]
+        assert f"convert-metricx-{name}-en-ru:model.bin" in files(best, "model")
+        assert (best.worker, best.resumable) == ("gpu", True)
+    assert "references" not in {
+        name for name, given in found.step("split-corpus-en-ru").inputs.items() if given
+    }
+    score = found.step("score-en-ru-3/3")
+    assert score.script == "pipeline.translate.score_qe"
+    assert files(score, "corpus_src") == ["split-score-en-ru:part.3.zst"]
+    assert files(score, "corpus_trg") == ["split-score-en-ru:part.3.ref.zst"]
+    assert files(found.step("split-score-en-ru"), "text") == ["merge-translated-en-ru:corpus.en.zst"]
+    assert files(found.step("cefilter-en-ru"), "scores") == ["collect-score-en-ru:scores.zst"]
+
+
+def test_the_filter_of_metricx_needs_no_backwards_model() -> None:
+    text = SMALL.replace("  name: small\n", "  name: small\n  filter: qe\n")
+    stages = graph(text).stages
+    assert not stages["train_backwards"]
+    assert stages["score"][-1].label.startswith("collect-score-")
 
 
 @pytest.mark.parametrize("script", ["spbleu", "comet"])

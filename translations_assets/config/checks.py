@@ -59,6 +59,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
     yield from continuation.remarks(config)
     yield from final_evaluation.remarks(config)
     yield from translators.remarks(config)
+    yield from evaluation.remarks(config)
 
 
 def _same_language(config: Mapping[str, Any]) -> Found:

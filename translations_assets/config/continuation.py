@@ -142,8 +142,8 @@ def _not_needed(config: Mapping[str, Any]) -> Found:
         needless, reason = [backtranslations, mono_trg], "the teachers are taken as they are"
     elif at(config, backtranslations):
         needless, reason = [mono_trg], f"{dotted(backtranslations)} takes its place"
-    elif at(config, ("experiment", "filter")) == "none" and not at(config, mono_trg):
-        needless, reason = [BACKWARDS], "nothing is translated back, and experiment.filter is none"
+    elif at(config, ("experiment", "filter")) in ("none", "qe") and not at(config, mono_trg):
+        needless, reason = [BACKWARDS], "nothing is translated back, and experiment.filter is not ce"
     else:
         return
     yield from ((path, f"is not used: {reason}") for path in needless if at(config, path))

@@ -5,18 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
 from translations_assets.config.datasets import listed
 from translations_assets.config.errors import among
-from translations_assets.config.section import InJsonSchema, Section, Texts, Url, default, formed
+from translations_assets.config.section import (
+    FROM_LIST,
+    Commit,
+    HubName,
+    InJsonSchema,
+    Section,
+    Texts,
+    Url,
+    default,
+    formed,
+)
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SHA256 = "[0-9a-f]{64}"
 SECTION = "evaluation"
 PARAGRAPHS, UNALIGNED = (SECTION, "paragraphs"), (SECTION, "unaligned")
+METRICX = (SECTION, "metricx")
+SELECTIONS = (("experiment", "selection", "corpus"), ("experiment", "selection", "mono"))
+NOT_IN_MT5 = ("as", "bs", "ff", "gn", "hr", "nn", "oc", "or")  # of the languages here (Xue et al. 2021)
 JUDGE, JUDGE_PROMPT = (SECTION, "judge"), (SECTION, "judge-prompt")
 HUB_DOCUMENTS = ("flores200-plus", "wmt24pp", "bouquet")  # as in pipeline.data.hub_documents
 WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others as in pipeline.data.documents
@@ -24,6 +37,9 @@ WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others 
 # the same file is NLLB-200's tokenizer, which has one.
 SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
 SPBLEU_SHA256 = "14bb8dfb35c0ffdea7bc01e56cea38b9e3d5efcdcb9c251d6b40538e1aab555a"
+# mT5's, which MetricX comes without
+MT5_URL = "https://huggingface.co/google/mt5-xl/resolve/63fc6450d80515b48e026b69ef2fbbd426433e84/spiece.model"
+MT5_SHA256 = "ef78f86560d809067d12bac6c09f19a462cb3af3f54d2b8acbba26e1433125d6"
 
 
 Digest: TypeAlias = Annotated[
@@ -47,11 +63,23 @@ class Comet(Section):
     vocab_sha256: Digest = Field(description="its SHA-256")
 
 
+class MetricXModel(Section):
+    """A model of MetricX-24 on the Hugging Face hub; it estimates errors with references and without."""
+
+    model: HubName = default("google/metricx-24-hybrid-large-v2p6-bfloat16", "its name on the hub")
+    revision: Commit = default("febb720e29a059df2e8af3ffd71dcdc9e0a24910", "the hub's commit, 40 digits")
+    pieces_url: Url = default(MT5_URL, "URL of its SentencePiece model, which is mT5's")
+    pieces_sha256: Digest = default(MT5_SHA256, "its SHA-256")
+
+
 class Evaluation(Section):
     """Metrics besides BLEU, chrF and chrF++ of sentences. The models that they need are fetched."""
 
     spbleu: bool = default(False, "spBLEU, by FLORES-200's SentencePiece model, which is fetched")
     comet: Comet | None = default(None, "COMET, by a model that is fetched; none when left out")
+    metricx: Annotated[tuple[Literal["reference", "qe"], ...], FROM_LIST, "list"] = default(
+        (), "MetricX-24: `reference`, `qe` (quality estimation, without references), or both; lower is better"
+    )
     unaligned: Texts = default((), "test sets of short text whose words without a link are counted")
     judge: str | None = default(
         None, "an endpoint of `translators` that gives each translated line a score; none when left out"
@@ -78,6 +106,21 @@ def check_evaluation(config: Mapping[str, Any]) -> Found:
             UNALIGNED,
             "needs the alignments of the corpus that teachers are trained on, and none is trained; remove it",
         )
+
+
+def remarks(config: Mapping[str, Any]) -> Found:
+    """Warn about MetricX for languages that mT5 has not read."""
+    uses = [
+        path
+        for path in (*SELECTIONS, METRICX, ("experiment", "filter"))
+        if at(config, path) == "qe" or (path == METRICX and at(config, path))
+    ]
+    for code in (at(config, ("experiment", side)) for side in ("src", "trg")):
+        if uses and code in NOT_IN_MT5:
+            yield (
+                uses[0],
+                f"MetricX may know little {code!r}: its base, mT5, was not trained on that language",
+            )
 
 
 def _named(config: Mapping[str, Any], path: KeyPath) -> Iterator[tuple[KeyPath, object]]:

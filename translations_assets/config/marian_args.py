@@ -68,7 +68,8 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
 def remarks(config: Mapping[str, Any]) -> Found:
     """Options that upstream's training takes in another way, and some that spoil what students learn."""
     beam = ("marian-args", "decoding-teacher", "beam-size")
-    if "mbr" in mapping_at(config, ("experiment", "selection")).values() and str(at(config, beam)) == "1":
+    chosen = {*map(str, mapping_at(config, ("experiment", "selection")).values())}
+    if chosen & {"mbr", "qe"} and str(at(config, beam)) == "1":
         yield beam, "leaves experiment.selection nothing to choose from; a beam of 8 is usual"
     for section in STUDENTS:
         path = ("marian-args", section, "sentencepiece-alphas")

@@ -27,7 +27,7 @@ from translations_assets.config.datasets import (
     written,
 )
 from translations_assets.config.errors import suggestion
-from translations_assets.config.evaluation import Evaluation
+from translations_assets.config.evaluation import Evaluation, MetricXModel
 from translations_assets.config.final_evaluation import FinalEvaluation
 from translations_assets.config.gates import Checks
 from translations_assets.config.section import (
@@ -185,12 +185,13 @@ class Fluency(Section):
 class Selection(Section):
     """Which of the teachers' n best translations of a line the student learns from."""
 
-    corpus: Literal["reference", "mbr"] = default(
-        "reference", "of parallel text: the nearest to the reference by chrF, or as `mbr` below"
+    corpus: Literal["reference", "mbr", "qe"] = default(
+        "reference", "of parallel text: the nearest to the reference by chrF, or as `mbr` and `qe` below"
     )
-    mono: Literal["likeliest", "mbr"] = default(
+    mono: Literal["likeliest", "mbr", "qe"] = default(
         "likeliest",
-        "of monolingual text: the likeliest, or the nearest to all others by chrF (minimum Bayes risk)",
+        "of monolingual text: the likeliest, the nearest to all others by chrF (minimum Bayes risk), or the "
+        "one with the least error by `metricx`",
     )
 
 
@@ -252,10 +253,11 @@ class Experiment(Section):
         "marian", "decoder of the backwards model where it translates back; scores are Marian's"
     )
     selection: Selection = default({}, "choice among the teachers' translations")
-    filter: Literal["ce", "none"] = default(
+    filter: Literal["ce", "qe", "none"] = default(
         "ce",
-        "filter of the distilled corpus: without what the backwards model finds least likely, or none; none "
-        "where `teacher` or `backwards` is given and this is not",
+        "filter of the distilled corpus: without what the backwards model finds least likely, without what "
+        "`metricx` estimates the most errors in, or none; none where `teacher` or `backwards` is given and "
+        "this is not",
     )
     student_model: Literal["tiny", "base", "base-memory"] = default(
         "base-memory", "architecture of the student"
@@ -365,6 +367,7 @@ class TrainingConfig(Section):
     marian_args: MarianArgs = default({}, "options of Marian, by model and task")
     checks: Checks = default({}, "levels and thresholds of the quality gates")
     evaluation: Evaluation = default({}, "metrics that need a model, and paragraphs")
+    metricx: MetricXModel = default({}, "the model of MetricX-24, where it evaluates, selects or filters")
     final_evaluation: FinalEvaluation | None = default(
         None, "compare the exported student with the model that Firefox ships, and with others"
     )

@@ -126,4 +126,8 @@ LanguageCode: TypeAlias = Annotated[
     "language code",
     InJsonSchema(lambda: {"enum": list(languages())}),
 ]
+Commit: TypeAlias = Annotated[
+    str, formed("[0-9a-f]{40}", "must be a whole commit, 40 hexadecimal digits, and not {!r}")
+]
+HubName: TypeAlias = Annotated[str, formed("[^/]+/[^/]+", "must be as the hub has it, owner/name, not {!r}")]
 NotEmpty: TypeAlias = Annotated[T, AfterValidator(_some), InJsonSchema(lambda: {"minItems": 1})]

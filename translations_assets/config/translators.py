@@ -18,6 +18,8 @@ from translations_assets.config.errors import suggestion
 from translations_assets.config.evaluation import JUDGE
 from translations_assets.config.model_names import OTHERS, TEACHERS
 from translations_assets.config.section import (
+    Commit,
+    HubName,
     InJsonSchema,
     LanguageCode,
     NotEmpty,
@@ -60,10 +62,6 @@ ModelName: TypeAlias = Annotated[
 ServiceName: TypeAlias = Annotated[
     str, formed("[A-Z][A-Z0-9_]*", "must consist of capital letters, digits and '_', and {!r} does not")
 ]
-Commit: TypeAlias = Annotated[
-    str, formed("[0-9a-f]{40}", "must be a whole commit, 40 hexadecimal digits, and not {!r}")
-]
-HubName: TypeAlias = Annotated[str, formed("[^/]+/[^/]+", "must be as the hub has it, owner/name, not {!r}")]
 Share: TypeAlias = Annotated[float, Field(gt=0)]
 # The name of one translator, or the shares of several
 Mix: TypeAlias = Annotated[

@@ -15,6 +15,8 @@ METRICS: Mapping[str, str] = {
     "chrfpp": "chrF++",
     "spbleu": "spBLEU",
     "comet": "COMET",
+    "metricx24": "MetricX-24 error",
+    "metricx24_qe": "MetricX-24-QE error",
     "unaligned": "unaligned",
     "unaligned_src": "unaligned source",
     "judge": "Judge",

@@ -21,14 +21,17 @@ from translations_assets.stages.handles import (
     RESUMED_ATTEMPTS,
     Aligned,
     Evaluations,
+    Model,
     ModelEvaluation,
     aliases,
     languages,
 )
+from translations_assets.stages.metricx import CUDA, fetch_metricx
 from translations_assets.stages.translators import service_args, service_secrets
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"
 JUDGE_PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/judge.yml")
+MOZILLAS_METRICX = {"reference": "metricx24", "qe": "metricx24-qe"}  # as in pipeline.eval.metricx
 MOZILLAS_JUDGE = "llm-ref"  # as in pipeline.eval.llm_ref
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
 
@@ -40,12 +43,14 @@ class EvaluationInputs:
     spbleu: Output | None = None
     comet: Output | None = None
     comet_vocab: Output | None = None
+    metricx: Model | None = None
     documents: Mapping[str, Output] = field(default_factory=dict)
 
 
 @stage(group="evaluation")
 def evaluation_inputs(config: TrainingConfig) -> EvaluationInputs:
-    """All that evaluations download, where the config names it: models of spBLEU and COMET, and documents.
+    """All that evaluations download, where the config names it: models of spBLEU, COMET and MetricX, and
+    documents.
 
     Documents tell which sentences of a test set make a paragraph.
     """
@@ -60,7 +65,8 @@ def evaluation_inputs(config: TrainingConfig) -> EvaluationInputs:
         for dataset in config.datasets.test
         if _is_named(dataset, config.evaluation.paragraphs)
     }
-    return EvaluationInputs(spbleu, comet, vocab, documents)
+    metricx = fetch_metricx(config, f"evaluation-{config.pair}") if config.evaluation.metricx else None
+    return EvaluationInputs(spbleu, comet, vocab, metricx, documents)
 
 
 def _is_named(dataset: Dataset | None, names: Sequence[str]) -> bool:
@@ -119,6 +125,8 @@ def score(
             _spbleu(config, inputs.spbleu, evaluation)
         if inputs.comet and config.evaluation.comet:
             segments = _comet(config, config.evaluation.comet.name, inputs, evaluation)
+        for form in config.evaluation.metricx if inputs.metricx else ():
+            _metricx(config, form, inputs.metricx, evaluation)
         if config.evaluation.judge:
             _judge(config, config.evaluation.judge, evaluation, backwards)
         if documents := inputs.documents.get(evaluation.test.name):
@@ -166,6 +174,31 @@ def _comet(
         repeatable=False,  # the last digit of a score may differ
     )
     return scored[SEGMENTS]
+
+
+def _metricx(config: TrainingConfig, form: str, model: Model | None, evaluation: ModelEvaluation) -> None:
+    """Add the step that estimates the error of each line, with the reference or without."""
+    test, given = evaluation.test, config.metricx
+    step(
+        "pipeline.eval.metricx",
+        label=f"metricx-{form}-{_name(config, evaluation)}",
+        args={
+            "form": form,
+            "dataset": test.name,
+            "name": f"{given.model}@{given.revision[:7]}",
+            "results": evaluation.mozillas or None,
+        },
+        inputs={
+            "model": model,
+            "translations": evaluation.translations,
+            **test.sides,
+            "cuda_lock": CUDA,
+        },
+        outputs=(SCORES, SEGMENTS, *evaluation.mozillas_files(MOZILLAS_METRICX[form])),
+        worker="gpu",
+        aliases=aliases([test]),
+        repeatable=False,  # the last digit of a score may differ
+    )
 
 
 def _unaligned(config: TrainingConfig, priors: Output, evaluation: ModelEvaluation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
@@ -18,6 +19,7 @@ from translations_assets.stages.handles import (
     corpus_step,
 )
 from translations_assets.stages.languages import Identifying
+from translations_assets.stages.metricx import best_by_qe, fetch_metricx, score_by_qe
 from translations_assets.stages.translators import (
     Decoder,
     Decoders,
@@ -26,6 +28,8 @@ from translations_assets.stages.translators import (
     shares_of,
     translate_text,
 )
+
+Selection: TypeAlias = Literal["reference", "likeliest", "mbr", "qe"]
 
 SEED = 42
 DROPPED_SHARE = 0.05
@@ -70,20 +74,21 @@ def translate_in_chunks(
     direction: Direction,
     *,
     references: Output | None = None,
-    mbr: bool = False,
+    selection: Selection = "likeliest",
 ) -> Output:
     """Split a text, translate the parts, collect them in order.
 
-    Several decoders get their shares of the text, which is shuffled. With references, or with `mbr`, the
-    lists of n best are searched for the translation that is nearest to the reference, or to all others. The
-    file is called as what `name` begins with, and the language.
+    Several decoders get their shares of the text, which is shuffled. With another selection than `likeliest`
+    the lists of n best are searched for the translation that is nearest to the reference or to all others, or
+    has the least error. The file is called as what `name` begins with, and the language.
     """
     lang = config.experiment.src if direction == "backward" else config.experiment.trg
     family, team = f"{name}-{config.pair}", _team(shares, config.taskcluster.split_chunks)
     weights = [f"{weight:.9g}" for _, weight in team] if len(shares) > 1 else None
     split = _split(family, len(team), text, references, weights)
+    metricx = fetch_metricx(config, family) if selection == "qe" else None
     identifying = Identifying(config, f"answers-{family}")
-    selects = mbr or references is not None
+    selects = selection != "likeliest"
     translated = [
         translate_text(
             config,
@@ -97,9 +102,10 @@ def translate_in_chunks(
         for i, (decoder, _) in enumerate(team, start=1)
     ]
     for i, (decoder, _) in enumerate(team, start=1) if selects else ():
-        which, found = f"{i}/{len(team)}", translated[i - 1]
-        if decoder.lists and mbr:
-            part = split[f"part.{i}.zst"]
+        which, found, part = f"{i}/{len(team)}", translated[i - 1], split[f"part.{i}.zst"]
+        if decoder.lists and metricx:
+            found = best_by_qe(f"best-by-qe-{family}-{which}", metricx, found, part)
+        elif decoder.lists and selection == "mbr":
             found = _choose("pipeline.translate.mbr", f"mbr-{family}-{which}", nbest=found, text=part)
         elif decoder.lists:
             found = _choose(
@@ -195,22 +201,22 @@ def translate_corpus(
     convert_teacher: Model | None,
     fetch_translators: Decoders,
 ) -> Corpus | None:
-    """The parallel source text with the teachers' translation that is nearest to the reference by chrF, or to
-    their other translations (`experiment.selection`).
+    """The parallel source text with the teachers' translation that is nearest to the reference by chrF, or
+    nearest to their others, or has the least error (`experiment.selection`).
 
     A translator that gives a single translation of each line leaves nothing to select.
     """
     if merge_corpus is None:
         return None
-    text, mbr = merge_corpus.src, config.experiment.selection.corpus == "mbr"
+    text, selection = merge_corpus.src, config.experiment.selection.corpus
     translated = translate_in_chunks(
         config,
         "corpus",
         text,
         _teachers(config, train_teacher, convert_teacher, fetch_translators),
         "teacher",
-        references=None if mbr else merge_corpus.trg,
-        mbr=mbr,
+        references=merge_corpus.trg if selection == "reference" else None,
+        selection=selection,
     )
     return Corpus(text, translated)
 
@@ -223,8 +229,8 @@ def translate_mono_src(
     convert_teacher: Model | None,
     fetch_translators: Decoders,
 ) -> Corpus | None:
-    """Mono source text with the teachers' likeliest translation, or the one that is nearest to their others
-    (`experiment.selection`).
+    """Mono source text with the teachers' likeliest translation, the one that is nearest to their others, or
+    the one with the least error (`experiment.selection`).
     """
     if merge_mono_src is None:
         return None
@@ -235,7 +241,7 @@ def translate_mono_src(
         text,
         _teachers(config, train_teacher, convert_teacher, fetch_translators),
         "teacher",
-        mbr=config.experiment.selection.mono == "mbr",
+        selection=config.experiment.selection.mono,
     )
     return Corpus(text, translated)
 
@@ -282,13 +288,23 @@ def merge_translated(
 def score(
     config: TrainingConfig, merge_translated: Corpus | None, train_backwards: Model | None
 ) -> Output | None:
-    """The backwards model's log-probability per token of every distilled pair; split, scored, collected.
+    """The backwards model's log-probability per token of every distilled pair, or MetricX's estimate of its
+    error; split, scored, collected.
 
-    Only for `experiment.filter: ce`.
+    Nothing to do with `experiment.filter: none`.
     """
-    if merge_translated is None or train_backwards is None or config.experiment.filter == "none":
+    if merge_translated is None or config.experiment.filter == "none":
         return None
     family, parts = f"score-{config.pair}", config.taskcluster.split_chunks
+    if config.experiment.filter == "qe":
+        model = fetch_metricx(config, family)
+        pairs = split_pairs(family, parts, merge_translated.src, merge_translated.trg)
+        estimated = [
+            score_by_qe(f"{family}-{i}/{parts}", model, *pair) for i, pair in enumerate(pairs, start=1)
+        ]
+        return collect(family, "scores.zst", estimated, merge_translated.trg)
+    if train_backwards is None:
+        return None
     pairs = split_pairs(family, parts, merge_translated.trg, merge_translated.src)
     scored = [
         step(
@@ -308,7 +324,8 @@ def score(
 
 @stage(group="distillation")
 def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Output | None) -> Corpus:
-    """The distilled corpus without the five per cent of pairs that the backwards model finds least likely.
+    """The distilled corpus without the five per cent of pairs that the backwards model finds least likely, or
+    that MetricX finds the worst.
 
     With `experiment.filter: none` all of it. An earlier run's is fetched, as it is, where it is given.
     """

@@ -29,11 +29,11 @@ from translations_assets.stages.handles import (
     marian_args,
 )
 from translations_assets.stages.languages import Identifying
+from translations_assets.stages.metricx import CUDA
 
 Direction = Literal["backward", "teacher"]
 Company = Literal["google", "microsoft"]
 
-CUDA = RepoFile("requirements/cuda.lock")
 # The variables with a service's key and address, and what else it wants
 COMMERCIAL_SECRETS: Mapping[Company, tuple[str, ...]] = {
     "google": ("GOOGLE_API_KEY", "GOOGLE_BASE_URL"),
