@@ -22,7 +22,7 @@ NOTHING, SCORE = 0, 3  # the rows of the converted model's last layer: one of ze
 MOST_PIECES = 1535  # 1,536 with an end of the text, which the model was trained without
 LEAST, MOST = 0.0, 25.0
 READ_AHEAD = 2_048  # rows that are sorted into batches together
-BATCH_PIECES = 4_096
+BATCH_PIECES = {"cuda": 8_192, "cpu": 512}  # small ones keep all cores of a CPU busy
 
 
 class MetricX:
@@ -39,7 +39,7 @@ class MetricX:
         while block := [*islice(left, READ_AHEAD)]:
             found = self._translator.translate_batch(
                 [self._pieces.encode(_text(row), out_type=str)[:MOST_PIECES] for row in block],
-                max_batch_size=BATCH_PIECES,
+                max_batch_size=BATCH_PIECES[self._translator.device],
                 batch_type="tokens",
                 max_input_length=0,
                 beam_size=1,

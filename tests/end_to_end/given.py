@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from tests.chat_server import KEY, Chat
 from tests.end_to_end.defects import ended, train, variant
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.pipeline.translate.hub_models import write_model
+from tests.pipeline.translate.metricx_models import write_whole
 
 TEACHER = "  teacher-mode: one-stage\n"
 TARGET = "target-stage: all\n"
@@ -19,6 +21,7 @@ PRICES = {
     "worker-classes": {"cpu": {"price": 0}},
     "models": {"tiny": {"read": 1000, "written": 4000}, "google": {"characters": 1000}},
 }
+_HOST = "huggingface.co"
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = (
     f"hugging-face: {{model: own/m2m, revision: {REVISION}, "
@@ -77,9 +80,23 @@ def artifacts(place: Place, label: str, folder: Path, partition: str = PARTITION
 
 def write_hub(mirror: Path) -> None:
     """A mirror of the hub with a model of random weights, in the layout of M2M-100."""
-    hub = mirror / "huggingface.co"
-    model = write_model("m2m_100", hub / "own" / "m2m" / "resolve" / REVISION)
-    told = hub / "api" / "models" / "own" / "m2m" / "revision" / f"{REVISION}?blobs=true"
+    _publish(write_model("m2m_100", mirror / _HOST / "own" / "m2m" / "resolve" / REVISION), mirror, "m2m")
+
+
+def write_metricx_hub(mirror: Path) -> str:
+    """A mirror of the hub with a model of MetricX with random weights; the config's section `metricx`."""
+    model = write_whole(mirror / _HOST / "own" / "metricx" / "resolve" / REVISION)
+    _publish(model, mirror, "metricx")
+    pieces = f"https://{_HOST}/own/metricx/resolve/{REVISION}/spiece.model"
+    digest = hashlib.sha256((model / "spiece.model").read_bytes()).hexdigest()
+    return (
+        f"metricx: {{model: own/metricx, revision: {REVISION}, pieces-url: '{pieces}', "
+        f"pieces-sha256: {digest}}}\n"
+    )
+
+
+def _publish(model: Path, mirror: Path, name: str) -> None:
+    told = mirror / _HOST / "api" / "models" / "own" / name / "revision" / f"{REVISION}?blobs=true"
     told.parent.mkdir(parents=True)
     told.write_text(
         json.dumps({"sha": REVISION, "siblings": [{"rfilename": one.name} for one in model.iterdir()]})

@@ -13,7 +13,7 @@ import pytest
 from pipeline.common.lines import read_lines
 from tests.chat_server import Chat, chat_server
 from tests.end_to_end.defects import web_server
-from tests.end_to_end.given import GATE, HUB, Run, artifacts, write_hub
+from tests.end_to_end.given import GATE, HUB, Run, artifacts, write_hub, write_metricx_hub
 from tests.end_to_end.tiny import PARTITION, Place, sentences
 from tests.pipeline.translate.test_opusmt import release
 from tests.remote_settings import released_as
@@ -92,20 +92,44 @@ def test_a_student_of_each_form_of_teacher(
     assert json.loads(distilled.read_text())["lines"]["kept"] > 100
 
 
-@pytest.mark.parametrize("name", ["google", "microsoft"])
-def test_a_student_of_a_company(run: Run, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "target"), [("google", "evaluate_exported"), ("microsoft", "translate_corpus")]
+)
+def test_a_student_of_a_company(run: Run, name: str, target: str) -> None:
+    """That of one company: what follows the answers is the same."""
     company = Company(name, dict(sentences()).__getitem__, cycle(["", "", "429", "", "few", "", "500"]))
     with translation_server(company) as url:
         environment = {f"{name.upper()}_API_KEY": COMPANY_KEY, f"{name.upper()}_BASE_URL": url}
-        made = run.train(
-            f"en-eo.{name}", "evaluate_exported", f"  co: {{{name}: {{}}}}", "teacher: co", **environment
-        )
-    assert {"ask-corpus-en-eo-1/2", "check-answers-mono-src-en-eo-2/2"} <= made
-    found = json.loads(run.place.run("translations", "results", f"en-eo.{name}", "--json").stdout)
-    (scores,) = found["exported"].values()
-    assert scores["chrf"] > 90
-    manifest = run.place.run("translations", "status", f"en-eo.{name}", "--json").stdout
-    assert COMPANY_KEY not in manifest
+        made = run.train(f"en-eo.{name}", target, f"  co: {{{name}: {{}}}}", "teacher: co", **environment)
+    assert {"ask-corpus-en-eo-1/2", "ask-corpus-en-eo-2/2"} <= made
+    assert COMPANY_KEY not in run.place.run("translations", "status", f"en-eo.{name}", "--json").stdout
+    if target == "evaluate_exported":
+        found = json.loads(run.place.run("translations", "results", f"en-eo.{name}", "--json").stdout)
+        (scores,) = found["exported"].values()
+        assert scores["chrf"] > 90
+
+
+def test_metricx_selects_filters_and_evaluates(run: Run, site: str, tmp_path: Path) -> None:
+    metricx = write_metricx_hub(tmp_path)
+    made = run.train(
+        "en-eo.metricx",
+        "evaluate_exported",
+        f"  theirs: {{marian: {{urls: ['{site}/{TRAINED}']}}}}",
+        "teacher: theirs\n  selection: {corpus: qe, mono: qe}\n  filter: qe",
+        f"{metricx}evaluation: {{metricx: [reference, qe]}}\n",
+        TRANSLATIONS_MIRROR=str(tmp_path),
+    )
+    assert {"best-by-qe-corpus-en-eo-1/2", "best-by-qe-mono-src-en-eo-2/2", "score-en-eo-1/2"} <= made
+    assert len([label for label in made if label.startswith("convert-metricx-")]) == 1  # for all that use it
+    assert not [label for label in made if label.startswith(("train-backwards", "train-teacher"))]
+    folder = artifacts(run.place, "cefilter-en-eo", tmp_path / "artifacts", "en-eo.metricx")
+    lines = json.loads((folder / "stats.json").read_text())["lines"]
+    assert lines["dropped"]["low score"] == lines["in"] // 20 > 0
+    done = run.place.run("translations", "results", "en-eo.metricx", "--json")
+    (scores,) = json.loads(done.stdout)["exported"].values()
+    assert 0 <= scores["metricx24"] <= 25
+    assert 0 <= scores["metricx24_qe"] <= 25
+    assert "MetricX-24 error" in run.place.run("translations", "results", "en-eo.metricx").stdout
 
 
 def test_firefoxs_model_and_a_pivot_beside_the_student(

@@ -8,6 +8,8 @@ import pytest
 
 from tests.stages.configs import FULL, SMALL, files, graph, labels
 from translations_assets.running.job import command
+from translations_assets.stages.translation import _team
+from translations_assets.stages.translators import Decoder
 
 
 def test_without_a_filter_no_model_scores_and_the_student_learns_from_all() -> None:
@@ -145,3 +147,9 @@ def test_the_distilled_corpus_has_no_line_of_a_dev_or_test_set() -> None:
     for name in names:
         assert any(f"dataset-{name}" in file for file in held_out), (name, held_out)
     assert len(held_out) == len(files(merge, "held_out_trg")) == 6
+
+
+def test_each_part_has_its_decoder_and_its_share() -> None:
+    one, other = Decoder(lists=True), Decoder(lists=False)
+    dealt = _team([(one, 0.75), (other, 0.25)], 4)
+    assert [(decoder.lists, share) for decoder, share in dealt] == [(True, 0.25)] * 3 + [(False, 0.25)]

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
+from pipeline.translate import convert_metricx
 from pipeline.translate.hub_weights import read_weights
 from tests.pipeline.translate.hub_models import write_model, write_safetensors
 
 TOKEN = 7  # whose output is the error
+MT5_TOKENS = 250_112
 ROWS = [
     (
         "The old woman has bought 12 apples.",
@@ -30,6 +34,19 @@ ROWS = [
     ),
     ("The young doctor", "Mon frère a acheté 3 bougies", "Le jeune médecin"),
 ]
+
+
+def write_whole(folder: Path) -> Path:
+    """A model with as many tokens as MetricX has, and its token for the error."""
+    write_metricx("untied", folder)
+    arrays = dict(read_weights(folder))
+    for name in ("shared.weight", "lm_head.weight"):
+        known = arrays[name]
+        arrays[name] = np.zeros((MT5_TOKENS, known.shape[1]), np.float32)
+        arrays[name][: len(known)] = known
+    arrays["lm_head.weight"][convert_metricx.TOKEN] = arrays["lm_head.weight"][TOKEN]
+    write_safetensors(folder / "model.safetensors", arrays)
+    return folder
 
 
 def write_metricx(kind: str, folder: Path) -> Path:

@@ -57,7 +57,7 @@ def test_the_same_errors_come_of_any_batches(monkeypatch: pytest.MonkeyPatch) ->
     rows = [row for row in ROWS for _ in range(5)]
     together = [*MetricX(converted("untied"), None).errors(rows)]
     monkeypatch.setattr(metricx, "READ_AHEAD", 3)
-    monkeypatch.setattr(metricx, "BATCH_PIECES", 1)
+    monkeypatch.setattr(metricx, "BATCH_PIECES", {"cpu": 1})
     assert [*MetricX(converted("untied"), None).errors(rows)] == pytest.approx(together, abs=1e-5)
 
 
