@@ -38,7 +38,10 @@ def main() -> None:
         write_model(folder / "model")
         pack(folder / "model", folder / "model.tar")
         shutil.rmtree(folder / "model")
-        files = ["--model", str(folder / "model.tar"), "--pieces", str(pieces())]
+        (folder / "pieces").mkdir()
+        shutil.copyfile(pieces(), folder / "pieces" / convert_metricx.MT5_PIECES)
+        pack(folder / "pieces", folder / "pieces.tar")
+        files = ["--model", str(folder / "model.tar"), "--pieces", str(folder / "pieces.tar")]
         convert_metricx.main([*files, "--token", "7", "--output", str(folder / "converted")])
         (folder / "model.tar").unlink()
         weights = (folder / "converted" / "model.bin").stat().st_size

@@ -14,14 +14,16 @@ from pathlib import Path
 from pipeline.common.lines import write_lines
 from pipeline.common.script import run
 from pipeline.common.staging import staged
-from pipeline.data import parallel_bouquet, parallel_flores200_plus, parallel_wmt24pp
 from pipeline.data.imports import Origin
 from pipeline.data.parallel import Request
+from pipeline.data.parallel_bouquet import read_lines as read_bouquet
+from pipeline.data.parallel_flores200_plus import read_lines as read_flores200_plus
+from pipeline.data.parallel_wmt24pp import read_lines as read_wmt24pp
 
 READERS = {
-    "wmt24pp": parallel_wmt24pp.read_lines,
-    "bouquet": parallel_bouquet.read_lines,
-    "flores200-plus": parallel_flores200_plus.read_lines,
+    "wmt24pp": read_wmt24pp,
+    "bouquet": read_bouquet,
+    "flores200-plus": read_flores200_plus,
 }
 
 

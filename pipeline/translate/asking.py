@@ -107,6 +107,11 @@ def tokens_of(records: Sequence[Record]) -> dict[str, int]:
     return {"tokens_read": read, "tokens_written": written}
 
 
+def uncounted(number: int) -> int:
+    """The characters of a line, where they do not count."""
+    return 0
+
+
 def characters_of(records: Sequence[Record]) -> dict[str, int]:
     """The characters of some records that are paid for."""
     return {"characters": sum(record.get("characters", 0) for record in records)}
@@ -118,7 +123,7 @@ def ask_all(
     kept: KeptAnswers,
     size: int,
     paid: Callable[[Sequence[Record]], Mapping[str, int]] = tokens_of,
-    characters: Callable[[int], int] = lambda number: 0,
+    characters: Callable[[int], int] = uncounted,
 ) -> None:
     """Ask about all wanted lines that are not answered, keep what comes, and tell what is `paid` for it.
 
@@ -140,7 +145,7 @@ def requests_of(
     wanted: Iterable[int],
     records: Sequence[Record],
     size: int,
-    characters: Callable[[int], int] = lambda number: 0,
+    characters: Callable[[int], int] = uncounted,
 ) -> Iterator[Numbers]:
     """The requests that are left: lines that wait to be asked alone, then those never asked about."""
     asked = {number for record in records for number in record["lines"]}

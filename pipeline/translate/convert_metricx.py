@@ -1,6 +1,6 @@
 """Convert a model of MetricX-24 of the Hugging Face hub to CTranslate2's form.
 
-    python -m pipeline.translate.convert_metricx --model fetched/model.tar --pieces spiece.model \\
+    python -m pipeline.translate.convert_metricx --model fetched/model.tar --pieces mt5/model.tar \\
         --output converted
 
 The model is an mT5 that is asked for a single token, of which one output, that of `--token`, is the error of
@@ -28,6 +28,7 @@ from pipeline.translate.hub_weights import read_weights
 from pipeline.translate.metricx import NOTHING, PIECES, SCORE
 
 TOKEN = 250_089  # <extra_id_10> of mT5, by which all models of MetricX tell the error
+MT5_PIECES = "spiece.model"
 FILES = ("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json")
 
 log = logging.getLogger(__name__)
@@ -39,13 +40,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, scratch):
         folder = unpack(args.model, scratch / "model")
         config, weights = read_config(folder), read_weights(folder)
-        spec = regression(config, weights, args.pieces, args.token)
+        pieces = unpack(args.pieces, scratch / "pieces") / MT5_PIECES
+        spec = regression(config, weights, pieces, args.token)
         converted = scratch / "converted"
         converted.mkdir()
         spec.save(str(converted))
         for name in FILES:
             (converted / name).rename(output / name)
-        shutil.copyfile(args.pieces, output / PIECES)
+        shutil.copyfile(pieces, output / PIECES)
         stats = {
             "parameters": sum(weight.size for weight in weights.values()),
             "bytes": {"model.bin": (output / "model.bin").stat().st_size},
@@ -62,7 +64,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--model", required=True, type=Path, help="what pipeline.translate.fetch_hugging_face has fetched")
-    add("--pieces", required=True, type=Path, help="mT5's SentencePiece model, which MetricX comes without")
+    add("--pieces", required=True, type=Path, help="tar with mT5's spiece.model, which MetricX lacks")
     add("--token", type=int, default=TOKEN, help=f"number of the token that tells the error, {TOKEN}")
     add("--output", required=True, type=Path, help="new folder for the converted model")
     return parser.parse_args(argv)

@@ -48,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         files = scratch / "files"
         files.mkdir()
         base = f"{HOST}/{args.model}/resolve/{commit['sha']}"
-        wanted = [name for name in FILES if name in listed] + weight_files(set(listed))
+        if missing := [name for name in args.files if name not in listed]:
+            raise InputError(f"{args.model} has no {', '.join(missing)}. Check its name and its revision.")
+        wanted = args.files or [name for name in FILES if name in listed] + weight_files(set(listed))
         sources = [fetch_listed(args.model, base, listed[name], files) for name in wanted]
         if wanted[-1].endswith(INDEX):
             more = parts_of(files / wanted[-1])
@@ -73,6 +75,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--model", required=True, help="name on the hub, owner/name")
     add("--revision", required=True, help="commit, or a branch or tag, of which the newest commit is taken")
+    add("--files", nargs="*", default=[], help="these files alone, not those of a whole model")
     add("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,11 +86,9 @@ def write_metricx_hub(mirror: Path) -> str:
     """A mirror of the hub with a model of MetricX with random weights; the config's section `metricx`."""
     model = write_whole(mirror / _HOST / "own" / "metricx" / "resolve" / REVISION)
     _publish(model, mirror, "metricx")
-    pieces = f"https://{_HOST}/own/metricx/resolve/{REVISION}/spiece.model"
-    digest = hashlib.sha256((model / "spiece.model").read_bytes()).hexdigest()
     return (
-        f"metricx: {{model: own/metricx, revision: {REVISION}, pieces-url: '{pieces}', "
-        f"pieces-sha256: {digest}}}\n"
+        f"metricx: {{model: own/metricx, revision: {REVISION}, "
+        f"pieces: own/metricx, pieces-revision: {REVISION}}}\n"
     )
 
 

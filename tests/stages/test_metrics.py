@@ -63,9 +63,12 @@ def test_metricx_is_fetched_and_converted_once_for_all_evaluations() -> None:
         {
             "model": "google/metricx-24-hybrid-large-v2p6-bfloat16",
             "revision": "febb720e29a059df2e8af3ffd71dcdc9e0a24910",
+            "files": None,
         },
     )
-    assert (pieces.script, pieces.outputs) == ("pipeline.eval.fetch_model", ("spiece.model",))
+    assert pieces.args["model"] == "google/mt5-xl"
+    assert pieces.args["files"] == ("spiece.model",)
+    assert files(converted, "pieces") == [f"{pieces.label}:model.tar"]
     assert converted.script == "pipeline.translate.convert_metricx"
     steps = {step.label: step for step in found.steps if step.script == "pipeline.eval.metricx"}
     evaluated = [step for step in found.steps if step.label.startswith("evaluate-student-")]

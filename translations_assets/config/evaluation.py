@@ -37,9 +37,6 @@ WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others 
 # the same file is NLLB-200's tokenizer, which has one.
 SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
 SPBLEU_SHA256 = "14bb8dfb35c0ffdea7bc01e56cea38b9e3d5efcdcb9c251d6b40538e1aab555a"
-# mT5's, which MetricX comes without
-MT5_URL = "https://huggingface.co/google/mt5-xl/resolve/63fc6450d80515b48e026b69ef2fbbd426433e84/spiece.model"
-MT5_SHA256 = "ef78f86560d809067d12bac6c09f19a462cb3af3f54d2b8acbba26e1433125d6"
 
 
 Digest: TypeAlias = Annotated[
@@ -68,8 +65,8 @@ class MetricXModel(Section):
 
     model: HubName = default("google/metricx-24-hybrid-large-v2p6-bfloat16", "its name on the hub")
     revision: Commit = default("febb720e29a059df2e8af3ffd71dcdc9e0a24910", "the hub's commit, 40 digits")
-    pieces_url: Url = default(MT5_URL, "URL of its SentencePiece model, which is mT5's")
-    pieces_sha256: Digest = default(MT5_SHA256, "its SHA-256")
+    pieces: HubName = default("google/mt5-xl", "the model on the hub whose `spiece.model` cuts its text")
+    pieces_revision: Commit = default("63fc6450d80515b48e026b69ef2fbbd426433e84", "that one's commit")
 
 
 class Evaluation(Section):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Output, RepoFile
-from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
+from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
 from translations_assets.stages.handles import RESUMED_ATTEMPTS, Model
 
+PIECES = "spiece.model"
 CUDA = RepoFile("requirements/cuda.lock")
 FILES = ("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json", "source.spm")
 
@@ -17,31 +18,28 @@ FILES = ("model.bin", "config.json", "source_vocabulary.json", "target_vocabular
 def fetch_metricx(config: TrainingConfig, purpose: str) -> Model:
     """The converted model; `purpose` is part of the steps' labels. It is made once for all purposes."""
     given = config.metricx
-    fetched = step(
-        "pipeline.translate.fetch_hugging_face",
-        label=f"fetch-metricx-{purpose}",
-        args={"model": given.model, "revision": given.revision},
-        outputs=("model.tar", "stats.json"),
-        attempts=DOWNLOAD_ATTEMPTS,
-        secrets=("HF_TOKEN",),
-    )
-    name = PurePosixPath(given.pieces_url).name
-    pieces = step(
-        "pipeline.eval.fetch_model",
-        label=f"fetch-metricx-pieces-{purpose}",
-        args={"url": given.pieces_url, "sha256": given.pieces_sha256, "name": name},
-        outputs=(name,),
-        attempts=DOWNLOAD_ATTEMPTS,
-        secrets=url_secrets([given.pieces_url]),
-    )
+    fetched = _fetch(f"fetch-metricx-{purpose}", given.model, given.revision)
+    pieces = _fetch(f"fetch-metricx-pieces-{purpose}", given.pieces, given.pieces_revision, (PIECES,))
     converted = step(
         "pipeline.translate.convert_metricx",
         label=f"convert-metricx-{purpose}",
-        inputs={"model": fetched["model.tar"], "pieces": pieces[name]},
+        inputs={"model": fetched, "pieces": pieces},
         outputs=(*FILES, "stats.json"),
         worker="large-cpu",
     )
     return converted.folder(*FILES)
+
+
+def _fetch(label: str, model: str, revision: str, files: Sequence[str] = ()) -> Output:
+    fetched = step(
+        "pipeline.translate.fetch_hugging_face",
+        label=label,
+        args={"model": model, "revision": revision, "files": files or None},
+        outputs=("model.tar", "stats.json"),
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=("HF_TOKEN",),
+    )
+    return fetched["model.tar"]
 
 
 def best_by_qe(label: str, model: Model, nbest: Output, text: Output) -> Output:

@@ -91,6 +91,17 @@ def test_what_a_conversion_needs_is_fetched_and_nothing_else(tmp_path: Path, mir
     assert weights["sha256"] == hashlib.sha256(b"weights").hexdigest()
 
 
+def test_some_files_alone_are_fetched_without_weights(tmp_path: Path, mirror: Path) -> None:
+    add_model(mirror, {**MODEL, "spiece.model": b"pieces"})
+    words = ["--model", NAME, "--revision", "main", "--files", "spiece.model"]
+    main([*words, "--output", str(tmp_path / "out")])
+    assert [path.name for path in unpack(tmp_path / "out/model.tar", tmp_path / "m").iterdir()] == [
+        "spiece.model"
+    ]
+    with pytest.raises(InputError, match=f"{NAME} has no other.model"):
+        main([*words, "other.model", "--output", str(tmp_path / "none")])
+
+
 def test_safetensors_come_before_pickles_and_parts_with_their_index(tmp_path: Path, mirror: Path) -> None:
     parts = {"model-1.safetensors": b"one", "model-2.safetensors": b"two"}
     index = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,11 @@ def converted(kind: str) -> Path:
 
 
 def convert(packed: Path, output: Path, token: int = TOKEN) -> None:
-    files = ["--model", str(packed), "--pieces", str(pieces()), "--output", str(output)]
+    cut = new_folder()
+    (cut / "mt5").mkdir()
+    shutil.copyfile(pieces(), cut / "mt5" / convert_metricx.MT5_PIECES)
+    pack(cut / "mt5", cut / "mt5.tar")
+    files = ["--model", str(packed), "--pieces", str(cut / "mt5.tar"), "--output", str(output)]
     convert_metricx.main([*files, "--token", str(token)])
 
 
