@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from functools import cache
 
 from tests.keys.changes.mutations import Site, mutate, sites
-from tests.keys.changes.states import CODE, Repository
+from tests.keys.changes.states import CODE, SCRIPTS, Repository
+from translations_assets.keys.code.fingerprint import CodeBase
 
 
 @cache
 def all_sites() -> Mapping[str, list[Site]]:
     """File → the places in it where something can be changed."""
     return {file: sites(text) for file, text in CODE.items()}
+
+
+def file_of(why_whole: str) -> str:
+    """The file of a module that counts as a whole, from the words that say why; "" for none."""
+    return f"{why_whole.partition(',')[0].replace('.', '/')}.py" if why_whole else ""
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,17 @@ def _is_guard(statement: ast.stmt) -> bool:
 
 
 def change(repository: Repository, file: str, number: int) -> Changed:
-    """Change one place, and plan."""
-    site = all_sites()[file][number]
+    """Change one place, and plan.
+
+    A change by which a module counts as a whole, as it may look at code, concerns all who import from it.
+    """
+    site, changed = all_sites()[file][number], {file: mutate(CODE[file], number)}
     concerned = repository.running(file, site.statement)
-    planned = repository.plan({file: mutate(CODE[file], number)})
+    planned = repository.plan(changed)
+    if site.kind == "attribute":
+        with repository.changed(changed):
+            code = CodeBase(repository.root)
+            concerned |= {script for script in SCRIPTS if file_of(code.fingerprint(script).why_whole) == file}
     expected = repository.expected(lambda step: step.script in concerned)
     wrong = [label for label, status in expected.items() if planned[label] != status]
     unnoticed = tuple(label for label in wrong if planned[label] == "cached")
