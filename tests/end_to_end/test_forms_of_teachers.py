@@ -165,3 +165,7 @@ def test_firefoxs_model_and_a_pivot_beside_the_student(
     ((ours,), (shipped,)) = (found[name].values() for name in ("fox", "released"))
     assert {name: ours[name] for name in METRICS} == {name: shipped[name] for name in METRICS}
     assert set(found) >= {"by-lt", "exported"}
+    report = tmp_path / "report.html"
+    done = run.place.run("translations", "report", "en-eo.pivot", "--output", str(report))
+    assert done.returncode == 0, done.stderr
+    assert "by-lt" in report.read_text(encoding="utf-8")

@@ -27,6 +27,7 @@ from translations_assets.results.evaluations import (
     missing_evaluations,
     read_evaluations,
     read_markup_scores,
+    shown_model,
 )
 from translations_assets.results.files import read_metrics
 from translations_assets.results.known import known_results, read_each
@@ -214,9 +215,9 @@ def _print_speeds(metrics: Evaluations) -> None:
 
 
 def _print_samples(metrics: Evaluations) -> None:
-    """Print a few sentences as the last model translates the first test set."""
-    model, tests = list(metrics.items())[-1]
-    scores = next(iter(tests.values()))
+    """Print a few sentences as the model that users get, or the last one, translates the first test set."""
+    model = shown_model(metrics) or next(iter(metrics))
+    scores = next(iter(metrics[model].values()))
     typer.echo(f"\nSentences of {scores.dataset} as the {model} model translates them:")
     for sample in scores.samples[:5]:
         typer.echo(f"  {sample.source}\n    → {sample.translation}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -155,6 +155,11 @@ class Translator(Section):
     def form(self) -> str:
         """The key of its form."""
         return next(form for form in FORMS if getattr(self, form.replace("-", "_")) is not None)
+
+    @property
+    def legs(self) -> Sequence[str]:
+        """The names of the translators of a pivot; empty for other forms."""
+        return (self.pivot.first, self.pivot.second) if self.pivot else ()
 
     @property
     def identity(self) -> str:

@@ -105,14 +105,17 @@ class Report:
 
     @property
     def given(self) -> list[GivenTranslator]:
-        """The translators of the config that made text for training, in place of models trained here."""
+        """The translators of the config that made text for training, in place of models trained here; of a
+        pivot both.
+        """
         config = self.session.config
         uses = {"teacher": config.experiment.teacher, "back-translation": config.experiment.backwards}
         return [
-            GivenTranslator(name, use, share / sum(mix.values()), config.translators[name])
+            GivenTranslator(one, use, share / sum(mix.values()), config.translators[one])
             for use, mix in uses.items()
             if mix
             for name, share in mix.items()
+            for one in config.translators[name].legs or (name,)
         ]
 
     @property

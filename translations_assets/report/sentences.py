@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from translations_assets.config.model_names import BACKWARDS
 from translations_assets.graph.step import Output, Step
 from translations_assets.results.evaluations import evaluates, model_of, shown_model
+from translations_assets.results.files import METRICS
 from translations_assets.results.known import KnownResult, read_text
 from translations_assets.running.session import Session
 
@@ -64,7 +65,7 @@ def _translated_sets(session: Session, results: Mapping[str, KnownResult]) -> It
     """The test sets that models have translated forwards, in the order of the graph."""
     found: dict[tuple[Output, Output], dict[str, KnownResult]] = {}
     for known in results.values():
-        if evaluates(known.step.stage) and "translations.zst" in known.manifest.outputs:
+        if evaluates(known.step.stage) and {METRICS, "translations.zst"} <= known.manifest.outputs.keys():
             sides = _made_by(known.step, "corpus_src"), _made_by(known.step, "corpus_trg")
             if model_of(known.step) != BACKWARDS and all(side.step.label in results for side in sides):
                 found.setdefault(sides, {})[model_of(known.step)] = known

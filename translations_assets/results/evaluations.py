@@ -22,6 +22,7 @@ Evaluations: TypeAlias = "dict[str, dict[str, Scores]]"
 
 FINAL = "final_evaluation"
 MARKUP = "pipeline.checks.markup"  # the script
+MODELS = ("model", "models", "exported")  # inputs of scripts that translate
 PARAMETERS = re.compile(r"model\..*(npz|bin)")
 
 
@@ -83,15 +84,21 @@ def read_markup_scores(session: Session, results: Mapping[str, KnownResult]) -> 
 
 
 def parameters_of(step: Step) -> Iterator[Output]:
-    """The files of parameters that an evaluation reads: two forms of one model, several of an ensemble."""
-    return (made for _, _, made in step.input_outputs() if PARAMETERS.fullmatch(made.name))
+    """The files of parameters that an evaluation, or what translates for it, reads: two forms of one model,
+    several of an ensemble or of a pivot. Those of metrics and of language identification do not count.
+    """
+    for name, _, made in step.input_outputs():
+        if name in MODELS and PARAMETERS.fullmatch(made.name):
+            yield made
+        elif made.step.stage == step.stage:
+            yield from parameters_of(made.step)
 
 
 def makers(graph: Graph) -> dict[str, list[Step]]:
     """Model → the steps that leave its parameters; without those that it is compared with."""
     found: dict[str, dict[Step, None]] = {}
     for step in graph.steps:
-        if step.stage in resolve_stage("evaluate"):
+        if step.stage in resolve_stage("evaluate") and METRICS in step.outputs:
             for made in parameters_of(step):
                 found.setdefault(model_of(step), {})[made.step] = None
     return {model: list(steps) for model, steps in found.items()}
@@ -101,7 +108,7 @@ def model_sizes(results: Mapping[str, KnownResult]) -> dict[str, int]:
     """Model → bytes of the files of parameters that its evaluations read; of two forms of one the larger."""
     found: dict[str, dict[str, int]] = {}
     for step, _ in results.values():
-        if evaluates(step.stage):
+        if evaluates(step.stage) and METRICS in step.outputs:
             for made in parameters_of(step):
                 if known := results.get(made.step.label):
                     sizes = found.setdefault(model_of(step), {})
@@ -133,7 +140,7 @@ def name_of_model(stage: str, label: str, args: Mapping[str, Any]) -> str:
     """The model that an evaluation evaluates: `evaluate_teacher` of the second teacher → teacher-2."""
     if stage == FINAL:
         return str(args.get("name", ""))
-    teacher = re.match(r"[a-z]+-(teacher-\d+)-", label)
+    teacher = re.match(r"(?:[a-z]+-)+?(teacher-\d+)-", label)
     return teacher[1] if teacher else stage.removeprefix("evaluate_").replace("_", "-")
 
 
