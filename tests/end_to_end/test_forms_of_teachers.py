@@ -61,11 +61,15 @@ def run(trained: Place) -> Iterator[Run]:
         yield Run(trained, chat, url)
 
 
+THEIRS = f"  theirs: {{marian: {{urls: ['SITE/{TRAINED}']}}}}\n"
+PIVOT = "  by-lt: {pivot: {via: lt, first: fox, second: theirs}}\n"
+# The translators, what is made of the teacher, and whether it knows the sentences
 FORMS = {
-    "marian": ("marian: {{urls: ['{site}/train-teacher-en-eo-1']}}", "fetch-marian-en-eo-1", True),
-    "hub": (HUB.replace("{", "{{").replace("}", "}}"), "convert-hub-en-eo", False),
-    "opus": ("opus-mt: {{url: '{site}/release'}}", "convert-opus-en-eo", False),
-    "fox": ("firefox: {{}}", "fetch-fox-en-eo", True),
+    "theirs": (THEIRS, "fetch-theirs-en-eo-1", True),
+    "hub": (f"  hub: {{{HUB}}}\n", "convert-hub-en-eo", False),
+    "opus": ("  opus: {opus-mt: {url: 'SITE/release'}}\n", "convert-opus-en-eo", False),
+    "fox": (FIREFOX, "fetch-fox-en-eo", True),
+    "by-lt": (f"{FIREFOX}{THEIRS}{PIVOT}", "translate-en-lt-corpus-en-eo-1/2", False),
 }
 
 
@@ -73,11 +77,11 @@ FORMS = {
 def test_a_student_of_each_form_of_teacher(
     run: Run, site: str, mirror: Path, tmp_path: Path, name: str
 ) -> None:
-    form, label, knows = FORMS[name]
+    translators, label, knows = FORMS[name]
     made = run.train(
         f"en-eo.{name}",
         "evaluate_exported",
-        f"  {name}: {{{form.format(site=site)}}}",
+        translators.replace("SITE", site),
         f"teacher: {name}",
         "",
         *(() if knows else (RANDOM, SHORT)),
@@ -114,7 +118,7 @@ def test_metricx_selects_filters_and_evaluates(run: Run, site: str, tmp_path: Pa
     made = run.train(
         "en-eo.metricx",
         "evaluate_exported",
-        f"  theirs: {{marian: {{urls: ['{site}/{TRAINED}']}}}}",
+        THEIRS.replace("SITE", site),
         "teacher: theirs\n  selection: {corpus: qe, mono: qe}\n  filter: qe",
         f"{metricx}evaluation: {{metricx: [reference, qe]}}\n",
         TRANSLATIONS_MIRROR=str(tmp_path),
@@ -136,13 +140,11 @@ def test_firefoxs_model_and_a_pivot_beside_the_student(
     run: Run, site: str, mirror: Path, tmp_path: Path
 ) -> None:
     """The model that Firefox would ship is the student itself: it says the same."""
-    pivot = "  by-lt: {pivot: {via: lt, first: fox, second: theirs}}\n"
-    theirs = f"  theirs: {{marian: {{urls: ['{site}/{TRAINED}']}}}}\n"
     more = "final-evaluation: {released: true, translators: [fox, by-lt]}\n"
     made = run.train(
         "en-eo.pivot",
         "final_evaluation",
-        f"{FIREFOX}{pivot}{theirs}",
+        f"{FIREFOX}{PIVOT}{THEIRS.replace('SITE', site)}",
         "best-model: chrf",
         more,
         TRANSLATIONS_MIRROR=str(mirror),
