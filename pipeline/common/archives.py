@@ -37,6 +37,7 @@ COMPRESSIONS: dict[bytes, Callable[[Path], object]] = {
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
 }
+TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257  # in the header of the first member
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks what is packed by others at once
 
 Entry = tuple[str, Callable[[], IO[bytes]]]  # a member's name, and how to open it
@@ -91,10 +92,17 @@ def _what_is_there(archive: Path, missing: Collection[str]) -> str:
 
 
 def _entries(archive: Path) -> Iterator[Entry]:
-    if zipfile.is_zipfile(archive):
-        yield from _zip_entries(archive)
-    else:
+    if _begins_as_tar(archive) or not zipfile.is_zipfile(archive):
         yield from _tar_entries(archive)
+    else:
+        yield from _zip_entries(archive)
+
+
+def _begins_as_tar(archive: Path) -> bool:
+    """Tell a tar whose last member is a zip, as PyTorch's weights are, from a zip, which ends like it."""
+    with archive.open("rb") as file:
+        start = file.read(TAR_MAGIC_AT + len(TAR_MAGIC))
+    return start.endswith(TAR_MAGIC) or start.startswith(tuple(COMPRESSIONS))
 
 
 def _open(archive: Path, *, unpacked: bool) -> BinaryIO:

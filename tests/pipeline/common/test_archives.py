@@ -12,6 +12,7 @@ import pytest
 from pipeline.common import limits
 from pipeline.common.archives import extract, members
 from pipeline.common.errors import InputError
+from pipeline.common.packed import pack, unpack
 
 TEXT = {"corpus.en-ru.en": b"Hello.\n", "corpus.en-ru.ru": "Привет.\n".encode()}
 DANGEROUS = [
@@ -97,6 +98,27 @@ def test_leading_dot_folders_are_ignored_in_names(tmp_path: Path) -> None:
     archive = _tar(tmp_path / "a.tar", {"./data/en": b"Hello.\n"})
     extract(archive, {"data/en": tmp_path / "en"})
     assert (tmp_path / "en").read_bytes() == b"Hello.\n"
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz"])
+def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path: Path, name: str) -> None:
+    """As one of PyTorch's weights, whose last member a zip's directory is looked for in."""
+    inner = _zip(tmp_path / "inner.zip", {"archive/data.pkl": b"pickle"}).read_bytes()
+    archive = _tar(tmp_path / name, {"config.json": b"{}", "pytorch_model.bin": inner})
+    assert members(archive) == ["config.json", "pytorch_model.bin"]
+    extract(archive, {"pytorch_model.bin": tmp_path / "weights"})
+    assert (tmp_path / "weights").read_bytes() == inner
+
+
+def test_a_packed_folder_is_unpacked_as_it_was_whatever_stands_last(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    _zip(tmp_path / "model" / "pytorch_model.bin", {"archive/data.pkl": b"pickle"})
+    pack(tmp_path / "model", tmp_path / "model.tar")
+    made = unpack(tmp_path / "model.tar", tmp_path / "made")
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == {
+        path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()
+    }
 
 
 def test_an_encrypted_zip_is_told(tmp_path: Path) -> None:
