@@ -8,6 +8,7 @@ torch/serialization.py for its zip archives and the older files of one pickle af
 import json
 import pickle
 import zipfile
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BufferedReader
@@ -132,7 +133,7 @@ class _Tensors(pickle.Unpickler):
         if module == "torch" and name in _STORAGES:
             return name
         known: Mapping[tuple[str, str], Callable[..., Any]] = {
-            ("collections", "OrderedDict"): dict,
+            ("collections", "OrderedDict"): OrderedDict,  # a plain one takes no `_metadata`, which torch adds
             ("torch._utils", "_rebuild_tensor_v2"): _rebuild,
             ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
         }

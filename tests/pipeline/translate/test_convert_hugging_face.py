@@ -214,6 +214,7 @@ def save_as_torch(
         return stream.getvalue()
 
     tensors = OrderedDict(plain=Tensor(2, (2, 3), (3, 1)), turned=Tensor(0, (3, 2), (1, 3)))
+    vars(tensors)["_metadata"] = OrderedDict({"": {"version": 1}})  # of a model's state_dict
     if old:
         heads = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, tensors, ["0"]]
         path.write_bytes(b"".join(map(pickled, heads)) + len(values).to_bytes(8, "little") + values.tobytes())
