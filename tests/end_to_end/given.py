@@ -84,11 +84,13 @@ def write_hub(mirror: Path) -> None:
 
 def write_metricx_hub(mirror: Path) -> str:
     """A mirror of the hub with a model of MetricX with random weights; the config's section `metricx`."""
-    model = write_whole(mirror / _HOST / "own" / "metricx" / "resolve" / REVISION)
+    model, mt5 = (mirror / _HOST / "own" / name / "resolve" / REVISION for name in ("metricx", "mt5"))
+    write_whole(model, mt5)
     _publish(model, mirror, "metricx")
+    _publish(mt5, mirror, "mt5")
     return (
         f"metricx: {{model: own/metricx, revision: {REVISION}, "
-        f"pieces: own/metricx, pieces-revision: {REVISION}}}\n"
+        f"pieces: own/mt5, pieces-revision: {REVISION}}}\n"
     )
 
 

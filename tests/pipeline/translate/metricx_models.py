@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.translate import convert_metricx
 from pipeline.translate.hub_weights import read_weights
 from tests.pipeline.translate.hub_models import write_model, write_safetensors
+from tests.pipeline.translate.torch_files import write_torch
 
 TOKEN = 7  # whose output is the error
 MT5_TOKENS = 250_112
@@ -36,8 +37,11 @@ ROWS = [
 ]
 
 
-def write_whole(folder: Path) -> Path:
-    """A model with as many tokens as MetricX has, and its token for the error."""
+def write_whole(folder: Path, mt5: Path) -> None:
+    """A model with the files that MetricX has on the hub, its number of tokens and its token for the error.
+
+    The pieces are mT5's, in another folder.
+    """
     write_metricx("untied", folder)
     arrays = dict(read_weights(folder))
     for name in ("shared.weight", "lm_head.weight"):
@@ -45,8 +49,10 @@ def write_whole(folder: Path) -> Path:
         arrays[name] = np.zeros((MT5_TOKENS, known.shape[1]), np.float32)
         arrays[name][: len(known)] = known
     arrays["lm_head.weight"][convert_metricx.TOKEN] = arrays["lm_head.weight"][TOKEN]
-    write_safetensors(folder / "model.safetensors", arrays)
-    return folder
+    (folder / "model.safetensors").unlink()
+    write_torch(folder / "pytorch_model.bin", arrays)
+    mt5.mkdir(parents=True)
+    (folder / convert_metricx.MT5_PIECES).rename(mt5 / convert_metricx.MT5_PIECES)
 
 
 def write_metricx(kind: str, folder: Path) -> Path:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import pickle
 import shutil
-import sys
 import zipfile
-from collections import OrderedDict
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import ctranslate2
@@ -28,6 +24,7 @@ from pipeline.translate.ctranslate2_options import read_settings
 from pipeline.translate.hub_weights import read_weights
 from tests.pipeline.train.tiny import lines_of
 from tests.pipeline.translate.hub_models import KINDS, PREFIXES, TEXT, write_model, write_safetensors
+from tests.pipeline.translate.torch_files import View, save
 from tests.session import new_folder, once
 
 EXPECTED = json.loads(Path(__file__).with_name("hub_expected.json").read_text(encoding="utf-8"))
@@ -152,76 +149,30 @@ def test_half_numbers_and_several_files_are_read(tmp_path: Path) -> None:
     assert {name: array.tolist() for name, array in read.items()} == dict.fromkeys(files, values.tolist())
 
 
+VIEWS: dict[str, View] = {"plain": (2, (2, 3), (3, 1)), "turned": (0, (3, 2), (1, 3))}
+
+
 @pytest.mark.parametrize("old", [False, True])
-def test_what_torch_saves_is_read(tmp_path: Path, old: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_torch_saves_is_read(tmp_path: Path, old: bool) -> None:
     values = np.arange(12, dtype=np.float32)
-    save_as_torch(tmp_path / "pytorch_model.bin", values, old, monkeypatch)
+    save(tmp_path / "pytorch_model.bin", values, VIEWS, old)
     read = read_weights(tmp_path)
     assert read["plain"].tolist() == values[2:8].reshape(2, 3).tolist()
     assert read["turned"].tolist() == values[:6].reshape(2, 3).T.tolist()
 
 
 @pytest.mark.parametrize("harm", ["code", "beyond", "torn"])
-def test_a_file_that_is_not_only_tensors_is_refused(
-    tmp_path: Path, harm: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_not_only_tensors_is_refused(tmp_path: Path, harm: str) -> None:
     path = tmp_path / "pytorch_model.bin"
     if harm == "code":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("m/data.pkl", pickle.dumps(print))
     else:
-        save_as_torch(path, np.arange(12 if harm == "torn" else 5, dtype=np.float32), True, monkeypatch)
+        save(path, np.arange(12 if harm == "torn" else 5, dtype=np.float32), VIEWS, old=True)
         if harm == "torn":
             path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match="pytorch_model.bin cannot be read"):
         read_weights(tmp_path)
-
-
-def save_as_torch(
-    path: Path, values: np.ndarray[Any, Any], old: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Write two tensors of one storage as `torch.save` does, today or before its version 1.6."""
-    torch, utils = ModuleType("torch"), ModuleType("torch._utils")
-
-    class FloatStorage:
-        pass
-
-    def _rebuild_tensor_v2(*_: Any) -> None:
-        """A name in the pickle."""
-
-    for thing, module in ((FloatStorage, torch), (_rebuild_tensor_v2, utils)):
-        thing.__module__, thing.__qualname__ = module.__name__, thing.__name__
-        setattr(module, thing.__name__, thing)
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setitem(sys.modules, "torch._utils", utils)
-
-    class Tensor:
-        def __init__(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-            self.told = offset, shape, strides
-
-        def __reduce__(self) -> Any:
-            return _rebuild_tensor_v2, (STORAGE, *self.told, False, OrderedDict())
-
-    class Pickler(pickle.Pickler):
-        def persistent_id(self, thing: Any) -> Any:
-            return ("storage", FloatStorage, "0", "cpu", len(values)) if thing is STORAGE else None
-
-    STORAGE = object()
-
-    def pickled(thing: Any) -> bytes:
-        stream = io.BytesIO()
-        Pickler(stream, protocol=2).dump(thing)
-        return stream.getvalue()
-
-    tensors = OrderedDict(plain=Tensor(2, (2, 3), (3, 1)), turned=Tensor(0, (3, 2), (1, 3)))
-    vars(tensors)["_metadata"] = OrderedDict({"": {"version": 1}})  # of a model's state_dict
-    if old:
-        heads = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, tensors, ["0"]]
-        path.write_bytes(b"".join(map(pickled, heads)) + len(values).to_bytes(8, "little") + values.tobytes())
-        return
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", pickled(tensors))
-        archive.writestr("archive/data/0", values.tobytes())
 
 
 def test_a_converted_model_moves_as_a_folder(tmp_path: Path) -> None:

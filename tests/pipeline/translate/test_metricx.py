@@ -16,9 +16,10 @@ from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.packed import pack
 from pipeline.eval import metricx as evaluated
 from pipeline.translate import best_by_qe, convert_metricx, metricx, score_qe
+from pipeline.translate.hub_weights import read_weights
 from pipeline.translate.metricx import MetricX
-from tests.pipeline.translate.hub_models import pieces
-from tests.pipeline.translate.metricx_models import ROWS, TOKEN, write_metricx
+from tests.pipeline.translate.hub_models import pieces, write_safetensors
+from tests.pipeline.translate.metricx_models import ROWS, TOKEN, write_metricx, write_whole
 from tests.session import new_folder
 
 EXPECTED: dict[str, dict[str, list[float]]] = json.loads(
@@ -49,6 +50,22 @@ def test_errors_are_those_of_transformers(kind: str) -> None:
     assert [*model.errors(ROWS)] == pytest.approx(EXPECTED[kind]["reference"], abs=1e-4)
     assert [*model.errors(row[:2] for row in ROWS)] == pytest.approx(EXPECTED[kind]["qe"], abs=1e-4)
     assert {*EXPECTED[kind]} == {"reference", "qe"}
+
+
+def test_the_files_that_the_hub_has_are_converted(tmp_path: Path) -> None:
+    """PyTorch's weights are a zip, and the last file of those that are packed."""
+    model = tmp_path / "model"
+    write_whole(model, tmp_path / "mt5")
+    assert sorted(path.name for path in model.iterdir()) == ["config.json", "pytorch_model.bin"]
+    found = []
+    for name in ("torch", "safe"):
+        if name == "safe":
+            write_safetensors(model / "model.safetensors", read_weights(model))
+        pack(model, tmp_path / f"{name}.tar")
+        convert(tmp_path / f"{name}.tar", tmp_path / name, convert_metricx.TOKEN)
+        found.append([*MetricX(tmp_path / name, None).errors(ROWS)])
+    assert found[0] == found[1]
+    assert found[0] == pytest.approx(EXPECTED["untied"]["reference"], abs=1)  # which is of 32 bits
 
 
 def test_a_long_text_is_cut_where_the_model_was_trained_to() -> None:
