@@ -69,7 +69,7 @@ FORMS = {
     "hub": (f"  hub: {{{HUB}}}\n", "convert-hub-en-eo", False),
     "opus": ("  opus: {opus-mt: {url: 'SITE/release'}}\n", "convert-opus-en-eo", False),
     "fox": (FIREFOX, "fetch-fox-en-eo", True),
-    "by-lt": (f"{FIREFOX}{THEIRS}{PIVOT}", "translate-en-lt-corpus-en-eo-1/2", False),
+    "by-lt": (f"{FIREFOX}{THEIRS}{PIVOT}", "translate-corpus-en-eo-1/2", False),
 }
 
 
