@@ -23,7 +23,6 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.model_names import EXPORTED, RELEASED
-from translations_assets.config.providers import PARALLEL
 from translations_assets.config.yaml_reader import Document, read_yaml
 from translations_assets.configs.training_configs import ReadConfig, graph_of
 from translations_assets.graph.step import Step
@@ -33,7 +32,6 @@ from translations_assets.results.evaluations import Evaluations
 from translations_assets.results.files import METRICS, parse_scores
 from translations_assets.results.scores import Scores
 from translations_assets.running.session import Session
-from translations_assets.stages.handles import MOZILLAS_SETS
 
 if TYPE_CHECKING:
     from translations_assets.config.datasets import Dataset
@@ -127,6 +125,8 @@ def _translators(given: Sequence[str]) -> dict[str, Any]:
 
 def _is_key(word: str) -> bool:
     """True if a word begins as a test set's key, and is no folder."""
+    from translations_assets.config.providers import PARALLEL
+
     return word.partition("_")[0] in PARALLEL and not Path(word).is_dir()
 
 
@@ -227,6 +227,8 @@ def _move(made: Path, pair: str, output: Path | None) -> None:
 
 def _results(pair: str, dataset: Dataset, translator: str, name: str) -> str:
     """Return the beginning of the names of results in Mozilla's layout; the script adds the translator."""
+    from translations_assets.stages.handles import MOZILLAS_SETS
+
     test_set = MOZILLAS_SETS.get(dataset.known_as, dataset.short_name)
     return "__".join((pair, test_set, translator, name, "latest"))
 
