@@ -23,27 +23,53 @@ KEY, REGION = "key-of-the-test", "westeurope"
 GOOGLE_PATH, MICROSOFT_PATH = "/language/translate/v2", "/translate"
 
 
-def google_error(code: int, message: str, reason: str) -> dict[str, Any]:
+def google_error(code: int, message: str, reason: str, *details: Mapping[str, Any]) -> dict[str, Any]:
     errors = [{"message": message, "domain": "global", "reason": reason}]
-    return {"error": {"code": code, "message": message, "errors": errors}}
+    more = {"status": "INVALID_ARGUMENT", "details": details} if details else {}
+    return {"error": {"code": code, "message": message, "errors": errors, **more}}
 
 
 def microsoft_error(code: int, message: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message}}
 
 
-# Status and body by the fault's name, of each service; what both fail in stands below
-GOOGLE_FAULTS: Mapping[str, tuple[int, Any]] = {
-    "limit": (403, google_error(403, "User Rate Limit Exceeded", "userRateLimitExceeded")),
-    "daily": (403, google_error(403, "Daily Limit Exceeded", "dailyLimitExceeded")),
-    "language": (400, google_error(400, "Bad language pair: en|xx", "badRequest")),
-    "500": (500, google_error(500, "Backend Error", "backendError")),
-}
-MICROSOFT_FAULTS: Mapping[str, tuple[int, Any]] = {
-    "limit": (429, microsoft_error(429001, "The client has exceeded request limits.")),
-    "daily": (403, microsoft_error(403001, "Out of call volume quota.")),
-    "language": (400, microsoft_error(400036, "The target language is not valid.")),
-    "500": (503, microsoft_error(503000, "Service is temporarily unavailable.")),
+# What Google answers to a key that is none: 400, as to a request that is none
+NO_KEY = google_error(
+    400,
+    "API key not valid. Please pass a valid API key.",
+    "badRequest",
+    {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": "API_KEY_INVALID",
+        "domain": "googleapis.com",
+        "metadata": {"service": "translate.googleapis.com"},
+    },
+)
+NO_LANGUAGE = google_error(
+    400,
+    "Bad language pair: en|xx",
+    "badRequest",
+    {
+        "@type": "type.googleapis.com/google.rpc.BadRequest",
+        "fieldViolations": [{"field": "target", "description": "Target language: xx"}],
+    },
+)
+# Status and body by service and fault; what both fail in stands below
+FAULTS: Mapping[str, dict[str, tuple[int, Any]]] = {
+    "google": {
+        "limit": (403, google_error(403, "User Rate Limit Exceeded", "userRateLimitExceeded")),
+        "daily": (403, google_error(403, "Daily Limit Exceeded", "dailyLimitExceeded")),
+        "language": (400, NO_LANGUAGE),
+        "400": (400, google_error(400, "Invalid Value", "invalid")),
+        "500": (500, google_error(500, "Backend Error", "backendError")),
+    },
+    "microsoft": {
+        "limit": (429, microsoft_error(429001, "The client has exceeded request limits.")),
+        "daily": (403, microsoft_error(403001, "Out of call volume quota.")),
+        "language": (400, microsoft_error(400036, "The target language is not valid.")),
+        "400": (400, microsoft_error(400000, "One of the request inputs is not valid.")),
+        "500": (503, microsoft_error(503000, "Service is temporarily unavailable.")),
+    },
 }
 OTHER_FAULTS = ("429", "page", "dropped", "few", "silence", "shape")
 
@@ -103,8 +129,7 @@ def translation_server(company: Company) -> Iterator[str]:
             if url.path != (GOOGLE_PATH if google else MICROSOFT_PATH):
                 self._send(404, {})
             elif key != KEY:
-                invalid = google_error(400, "API key not valid.", "badRequest")
-                status, body = (400, invalid) if google else (401, microsoft_error(401000, "…"))
+                status, body = (400, NO_KEY) if google else (401, microsoft_error(401000, "…"))
                 self._send(status, body)
             elif company.rejected & {*lines}:
                 self._send(413, {})
@@ -112,8 +137,8 @@ def translation_server(company: Company) -> Iterator[str]:
                 self._translate(company.next_fault(), lines, google)
 
         def _translate(self, fault: str, lines: Sequence[str], google: bool) -> None:
-            if fault in (known := GOOGLE_FAULTS if google else MICROSOFT_FAULTS):
-                status, body = known[fault]
+            if fault in FAULTS[company.name]:
+                status, body = FAULTS[company.name][fault]
                 return self._send(status, body)
             if fault == "429":
                 return self._send(429, {}, {"Retry-After": "0"})

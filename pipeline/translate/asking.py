@@ -128,17 +128,22 @@ def ask_all(
     """Ask about all wanted lines that are not answered, keep what comes, and tell what is `paid` for it.
 
     A request is about `size` lines at most; where they have `characters`, of `MOST_CHARACTERS` in all, or
-    about a single one.
+    about a single one. Raises InputError where the service rejects whatever it is asked.
     """
     pacing, costs = Pacing(ask), progress_file()
-    pacing.add(requests_of(wanted, kept.records, size, characters))
+    before, useful = len(kept.records), _is_of_use(kept.records)
+    pacing.add(requests_of(wanted, believed(kept.records), size, characters))
     _tell(costs, paid(kept.records))
     for replies in pacing.replies():
         records = [record for _, record in replies]
         kept.add(records)
         _tell(costs, paid(kept.records))
         pacing.add(alone for record in records for alone in _again(record))
-        _require_a_use(kept.records)
+        useful = useful or _is_of_use(records)
+        if not useful:
+            _require_fewer(kept.records[before:], REJECTIONS)
+    if not useful:
+        _require_fewer(kept.records[before:], 1)
 
 
 def requests_of(
@@ -176,10 +181,25 @@ def _again(record: Record) -> Iterator[Numbers]:
                 yield (number,)
 
 
-def _require_a_use(records: Sequence[Record]) -> None:
-    """Raise InputError where the service rejects whatever it is asked."""
+def believed(records: Sequence[Record]) -> list[Record]:
+    """The records that count in another attempt: without what was rejected before the first answer.
+
+    Not the lines were the reason, perhaps, but a key or an address that is another now. Nothing is paid for
+    rejections, so that to ask again costs nothing.
+    """
+    first = next((place for place, record in enumerate(records) if _is_of_use([record])), len(records))
+    return [record for place, record in enumerate(records) if place > first or record["failed"] != "rejected"]
+
+
+def _is_of_use(records: Sequence[Record]) -> bool:
+    """True if the service has answered about any line."""
+    return any(found for record in records for found in record["candidates"])
+
+
+def _require_fewer(records: Sequence[Record], rejections: int) -> None:
+    """Raise InputError where a service that has answered nothing has rejected that many lines alone."""
     alone = [record for record in records if len(record["lines"]) == 1 and record["failed"] == "rejected"]
-    if len(alone) >= REJECTIONS and not any(found for one in records for found in one["candidates"]):
+    if len(alone) >= rejections:
         raise InputError(
             f"The service has rejected all {len(records)} requests; its reasons are above. Correct the "
             "options, the model, the prompt, the languages or the key, whichever they name."

@@ -80,10 +80,11 @@ class WebService:
         except requests.RequestException as error:
             raise InputError(f"{self._variable} is no address that can be asked: {error}") from error
 
-    def check(self, answer: requests.Response, overload: bool = False) -> None:
+    def check(self, answer: requests.Response, overload: bool = False, refused: bool = False) -> None:
         """Raise Busy, Rejected or InputError for an answer with another status than 200.
 
         overload  the answer says that there were too many requests, whatever its status
+        refused   it says that every request would be refused, with the status of one that is rejected
         """
         status = answer.status_code
         if status == 200:
@@ -92,7 +93,7 @@ class WebService:
         if overload or status in TRY_AGAIN:
             pause = _pause(answer.headers.get("Retry-After", ""))
             raise Busy(said, overload or status in OVERLOAD, pause)
-        if status in REJECTED:
+        if status in REJECTED and not refused:
             raise Rejected(said)
         raise InputError(f"{said}. {self._help}")
 

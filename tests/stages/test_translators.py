@@ -269,6 +269,27 @@ def test_a_company_is_asked_by_its_codes_of_languages(
     assert getattr(language("no"), company) == codes[1]
 
 
+@pytest.mark.parametrize(
+    ("code", "google", "microsoft"),
+    [
+        ("ru", "ru", "ru"),
+        ("he", "he", "he"),
+        ("nb", "no", "nb"),
+        ("zh", "zh-CN", "zh-Hans"),
+        ("pt", "pt", "pt"),
+        ("pt_br", "pt", "pt"),
+        ("pt_pt", "pt-PT", "pt-PT"),
+        ("sr", "sr", "sr-Cyrl"),
+        ("sr_cyrl", "sr", "sr-Cyrl"),
+        ("sr_latn", "sr-Latn", "sr-Latn"),
+        ("tl", "tl", "fil"),
+    ],
+)
+def test_each_company_has_its_own_codes_of_languages(code: str, google: str, microsoft: str) -> None:
+    """Google refuses `sr-Latn` where it has not got it; for `sr` it would be paid for Cyrillic."""
+    assert (language(code).google, language(code).microsoft) == (google, microsoft)
+
+
 def test_a_company_translates_both_ways() -> None:
     own = "translators: {bought: {google: {}}}\nfinal-evaluation: {translators: [bought]}\n"
     found = graph(FULL.replace("  teacher-ensemble: 2\n", "  backwards: bought\n") + own)

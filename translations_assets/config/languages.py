@@ -48,7 +48,14 @@ TABLE = repository_root() / "pipeline" / "langs" / "languages.json"
 # Scripts that spell sounds, so that a slip of a finger makes a typo that a reader still understands.
 _PHONEMIC = frozenset({"alphabetic", "abjad", "abugida", "syllabary"})
 
-_GOOGLE = {"zh": "zh-CN", "zh_hans": "zh-CN", "zh_hant": "zh-TW", "nb": "no", "pt_pt": "pt-PT"}
+_GOOGLE = {
+    "zh": "zh-CN",
+    "zh_hans": "zh-CN",
+    "zh_hant": "zh-TW",
+    "nb": "no",
+    "pt_pt": "pt-PT",
+    "sr_latn": "sr-Latn",  # for `sr` it writes Cyrillic
+}
 _MICROSOFT = {
     "zh": "zh-Hans",
     "zh_hans": "zh-Hans",

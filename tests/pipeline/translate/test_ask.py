@@ -159,6 +159,22 @@ def test_a_service_that_rejects_everything_is_told(asked: Asked) -> None:
         asked(url, [*known])
 
 
+@pytest.mark.parametrize("number", [4, 40])
+def test_lines_are_not_lost_to_a_service_at_a_wrong_address(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """The address is in no key, so the next attempt finds what the other service has said."""
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
+    known = sentences(number)
+    wrong, right = Chat(known, rejected=frozenset(known)), Chat(known)
+    with chat_server(wrong) as url, pytest.raises(InputError, match="rejected all"):
+        asked(url, [*known])
+    with chat_server(right) as url:
+        answers, _ = asked(url, [*known])
+    assert [answer["candidates"] for answer in answers] == [[text] for text in known.values()]
+    assert len(right.paid) == number // 10 + (number % 10 > 0)  # together, as if nothing had been asked
+
+
 def test_failures_of_every_kind_leave_each_line_with_one_answer_or_a_reason(asked: Asked) -> None:
     known = sentences(600)
     with chat_server(chat := Chat(known, fails=0.4, silence=0.5, retry_after="0")) as url:
@@ -206,6 +222,20 @@ def test_after_an_interruption_only_what_is_open_is_asked() -> None:
     alone = {"lines": [1], "candidates": [[]], "failed": "malformed", "tokens": [1, 1]}
     assert [*asking.requests_of(range(6), [together, alone], 2)] == [(0,), (3, 4), (5,)]
     assert [*asking.requests_of([0, 2, 5], [], 2)] == [(0, 2), (5,)]
+
+
+def test_rejections_before_the_first_answer_are_not_believed() -> None:
+    """Those of another address or key, also where the attempt after it was killed."""
+
+    def rejected(*numbers: int) -> dict[str, Any]:
+        return {"lines": numbers, "candidates": [[] for _ in numbers], "failed": "rejected"}
+
+    malformed = {"lines": [5], "candidates": [[]], "failed": "malformed", "tokens": [1, 1]}
+    answered = {"lines": [2, 3], "candidates": [["c"], ["d"]], "failed": "malformed", "tokens": [1, 1]}
+    kept = [rejected(0, 1, 2), rejected(0), malformed, rejected(1), answered, rejected(4)]
+    assert asking.believed(kept) == [malformed, answered, rejected(4)]
+    assert [*asking.requests_of(range(6), asking.believed(kept), 2)] == [(0, 1)]
+    assert asking.believed([rejected(0), malformed]) == [malformed]
 
 
 def test_a_service_that_stays_busy_ends_the_attempt(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,11 +17,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
 from pipeline.translate import ask_commercial, asking, pacing
 from tests.pipeline.train.tiny import lines_of
-from tests.translation_server import KEY, OTHER_FAULTS, REGION, Company, translation_server
+from tests.translation_server import FAULTS, KEY, OTHER_FAULTS, REGION, Company, translation_server
 
 Ask: TypeAlias = Callable[..., tuple[list[Any], Any]]
 
@@ -155,20 +156,27 @@ def test_requests_stay_below_the_limit_of_characters(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "kind", "said"),
     [
-        ("google", "Daily Limit Exceeded.*Check GOOGLE_API_KEY"),
-        ("microsoft", "403001.*Check MICROSOFT_API_KEY"),
+        ("google", TemporaryError, "Daily Limit Exceeded.*after midnight"),
+        ("microsoft", InputError, "403001.*Check MICROSOFT_API_KEY"),
     ],
 )
 def test_a_quota_that_is_used_up_ends_the_attempt_and_keeps_what_is_answered(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+    ask: Ask,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    kind: type[Exception],
+    said: str,
 ) -> None:
+    """Google's is that of a day, so that a later attempt may succeed; Microsoft's that of a month."""
     monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
     monkeypatch.setattr(pacing, "FIRST", 1)  # one request after the other
     first = Company(name, mirrored, iter(["", *["daily"] * 10]))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(kind, match=said):
         ask(first, LINES)
+    assert len(first.requests) <= 3
     second = Company(name, mirrored)
     answers, _ = ask(second, LINES)
     assert [one["candidates"] for one in answers] == [[mirrored(line)] for line in LINES]
@@ -176,28 +184,77 @@ def test_a_quota_that_is_used_up_ends_the_attempt_and_keeps_what_is_answered(
     assert Counter(line for lines in (*first.paid, *second.paid) for line in lines) == Counter(LINES)
 
 
+@pytest.mark.parametrize("number", [3, 45])
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("google", "API key not valid|rejected all"), ("microsoft", "401000.*Check MICROSOFT_API_KEY")],
+    [
+        ("google", "API key not valid.*Check GOOGLE_API_KEY"),
+        ("microsoft", "401000.*Check MICROSOFT_API_KEY"),
+    ],
 )
-def test_a_wrong_key_is_told_without_the_key(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+def test_a_wrong_key_is_told_at_once_and_costs_no_line(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str, number: int
 ) -> None:
-    monkeypatch.setenv(f"{name.upper()}_API_KEY", "another-key")
+    """Google answers it with 400, as it does requests that are none."""
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
+    variable = f"{name.upper()}_API_KEY"
+    monkeypatch.setenv(variable, "another-key")
+    company, lines = Company(name, mirrored), LINES[:number]
     with pytest.raises(InputError, match=said) as caught:
-        ask(Company(name, mirrored), LINES)
+        ask(company, lines)
     assert "another-key" not in str(caught.value)
+    assert len(company.requests) <= pacing.FIRST
+    assert not [*(tmp_path / "answers").iterdir()]
+    monkeypatch.setenv(variable, KEY)
+    answers, _ = ask(company, lines)
+    assert [one["candidates"] for one in answers] == [[mirrored(line)] for line in lines]
+    assert Counter(line for asked in company.paid for line in asked) == Counter(lines)
 
 
 @pytest.mark.parametrize("name", COMPANIES)
-def test_a_language_that_a_service_has_not_is_told(
-    ask: Ask, caplog: pytest.LogCaptureFixture, name: str
-) -> None:
+def test_a_language_that_a_service_has_not_is_told_at_once(ask: Ask, name: str) -> None:
     company = Company(name, mirrored, iter(["language"] * 100))
+    with pytest.raises(InputError, match="language.* that it translates from en into zh-TW"):
+        ask(company, LINES[:3])
+    assert (len(company.requests), company.paid) == (1, [])
+
+
+@pytest.mark.parametrize("number", [3, 45])
+@pytest.mark.parametrize("name", COMPANIES)
+def test_lines_are_not_lost_to_a_service_that_rejected_everything(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: int
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
     with pytest.raises(InputError, match="rejected all .* the languages or the key"):
-        ask(company, LINES)
-    assert "language" in caplog.text
-    assert company.paid == []
+        ask(Company(name, mirrored, iter(["400"] * 100)), LINES[:number])
+    assert not [*(tmp_path / "answers").iterdir()]
+    company = Company(name, mirrored)
+    answers, _ = ask(company, LINES[:number])
+    assert [one["candidates"] for one in answers] == [[mirrored(line)] for line in LINES[:number]]
+    assert len(company.paid) == -(-number // 20)  # together, as if nothing had been asked
+
+
+@pytest.mark.parametrize("name", COMPANIES)
+def test_errors_in_other_forms_are_rejections(ask: Ask, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    bodies: list[Any] = ["<html>", [], {"error": "no"}, {"error": {"errors": [1], "details": 2, "code": []}}]
+    for number, body in enumerate(bodies):
+        monkeypatch.setitem(FAULTS[name], f"odd-{number}", (400, body))
+    company = Company(name, mirrored, iter(f"odd-{number}" for number in range(len(bodies))))
+    answers, _ = ask(company, LINES[:6], lines=1)
+    assert sum(one == {"failed": "rejected"} for one in answers) == len(bodies)
+
+
+def test_a_rejection_that_is_kept_is_not_asked_again(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where other lines are answered, the line is the reason."""
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
+    ask(Company("google", mirrored, rejected=frozenset(LINES[:17])), LINES)
+    shutil.rmtree(tmp_path / "answers")
+    again = Company("google", mirrored)
+    answers, _ = ask(again, LINES)
+    assert again.requests == []
+    assert answers[:17] == [{"failed": "rejected"}] * 17
 
 
 @pytest.mark.parametrize(
