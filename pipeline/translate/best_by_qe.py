@@ -10,23 +10,21 @@ found likeliest. What is found is kept in checkpoint sets.
 
 import argparse
 import logging
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from pipeline.common.errors import InputError
 from pipeline.common.finished import finished_lines
-from pipeline.common.lines import LineWriter, count_lines, read_lines
+from pipeline.common.lines import count_lines, read_lines
 from pipeline.common.made_from import MadeFrom
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.translate.mbr import lists_of
+from pipeline.translate.mbr import lists_of, write_best
 from pipeline.translate.metricx import MetricX
 from pipeline.translate.nbest import blocks
 
 BLOCK_SENTENCES = 1_000
-SAMPLES = 10
-SAMPLE_CHARACTERS = 200
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, scratch), finished_lines(scratch, made_from) as finished:
         finished.add_all(find_best(args.model, args.cuda_lock, args.nbest, args.text, finished.number))
         finished.require(count_lines(args.text), args.text)
-        stats = write_best(finished.read(), output / "best.zst")
+        stats = write_best(finished.read(), output / "best.zst", "error")
         log.info("%s", stats["lines"])
         write_json(output / "stats.json", stats)
 
@@ -85,27 +83,6 @@ def _pairs(nbest: Path, text: Path) -> Iterator[tuple[str, list[str]]]:
 def _best(candidates: Sequence[str], errors: Sequence[float]) -> str:
     place = min(range(len(candidates)), key=lambda place: errors[place])
     return f"{place} {errors[place]:.6f} {candidates[place]}"
-
-
-def write_best(found: Iterable[str], output: Path) -> dict[str, object]:
-    """Write the best translation of each sentence; returns what stats.json holds."""
-    total, others = 0.0, 0
-    samples: list[str] = []
-    with LineWriter(output) as writer:
-        for line in found:
-            place, error, text = line.split(" ", 2)
-            writer.write(text)
-            total += float(error)
-            others += place != "0"
-            if len(samples) < SAMPLES:
-                samples.append(text[:SAMPLE_CHARACTERS])
-    lines = writer.lines
-    return {
-        "lines": {"in": lines, "kept": lines, "dropped": {}},
-        "mean-error": round(total / lines, 4) if lines else None,
-        "not-the-likeliest": others,
-        "samples": samples,
-    }
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pipeline.common.packed import unpack
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.translate.ctranslate2_decoder import TOKENS
-from pipeline.translate.hub_model import build, read_config, read_tokens
+from pipeline.translate.hub_model import build, read_config, read_tokens, stats_of
 from pipeline.translate.hub_weights import read_weights
 
 SIDES = ("source", "target")
@@ -50,12 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         build(config, weights, (source, target)).save(str(_new(scratch / "converted")))
         _publish(scratch / "converted", folder, output)
         write_json(output / TOKENS, given)
-        stats = {
-            "parameters": sum(weight.size for weight in weights.values()),
-            "bytes": {"model.bin": (output / "model.bin").stat().st_size},
-            "type": config["model_type"],
-            **given,
-        }
+        stats = {**stats_of(config, weights, output / "model.bin"), **given}
         log.info("Converted: %s", stats)
         write_json(output / "stats.json", stats)
 

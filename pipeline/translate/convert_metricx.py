@@ -23,7 +23,7 @@ from pipeline.common.packed import unpack
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
-from pipeline.translate.hub_model import Config, Weights, build, read_config
+from pipeline.translate.hub_model import Config, Weights, build, read_config, read_tokens, stats_of
 from pipeline.translate.hub_weights import read_weights
 from pipeline.translate.metricx import NOTHING, PIECES, SCORE
 
@@ -48,11 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for name in FILES:
             (converted / name).rename(output / name)
         shutil.copyfile(pieces, output / PIECES)
-        stats = {
-            "parameters": sum(weight.size for weight in weights.values()),
-            "bytes": {"model.bin": (output / "model.bin").stat().st_size},
-            "type": config["model_type"],
-        }
+        stats = stats_of(config, weights, output / "model.bin")
         log.info("Converted: %s", stats)
         write_json(output / "stats.json", stats)
 
@@ -78,8 +74,7 @@ def regression(config: Config, weights: Weights, pieces: Path, token: int) -> An
     kind = config.get("model_type")
     if kind not in ("mt5", "t5"):
         raise InputError(f"The model is of the type {kind!r}, and MetricX of mT5's. Check its name.")
-    vocabulary = load_vocabulary(pieces)
-    rows, known = len(weights.get("shared.weight", ())), vocabulary.get_piece_size()
+    rows, known = len(weights.get("shared.weight", ())), load_vocabulary(pieces).get_piece_size()
     if not known <= rows or not token < rows:
         raise InputError(
             f"The model has {rows:,} tokens, the SentencePiece model {known:,} pieces, and the error's token "
@@ -90,12 +85,10 @@ def regression(config: Config, weights: Weights, pieces: Path, token: int) -> An
     last, first = (np.zeros((SCORE + 1, head.shape[1]), np.float32) for _ in range(2))
     last[SCORE] = head[token] * (head.shape[1] ** -0.5 if tied else 1)
     first[NOTHING] = weights["shared.weight"][0]
-    source = [vocabulary.id_to_piece(number) for number in range(known)]
-    source += [f"<no token {number}>" for number in range(known, rows)]
     spec = build(
         {**config, "tie_word_embeddings": False, "decoder_start_token_id": 0},
         {**weights, "lm_head.weight": last, "decoder.embed_tokens.weight": first},
-        (source, ["<pad>", "</s>", "<unk>", "<error>"]),
+        (read_tokens(pieces.parent, config, weights, "source"), ["<pad>", "</s>", "<unk>", "<error>"]),
     )
     spec.config.add_source_eos = False
     return spec

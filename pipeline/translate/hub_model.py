@@ -207,6 +207,15 @@ def read_config(folder: Path) -> dict[str, Any]:
         ) from error
 
 
+def stats_of(config: Config, weights: Weights, converted: Path) -> dict[str, Any]:
+    """What stats.json holds of a model, whose weights are in the file `converted`."""
+    return {
+        "parameters": sum(weight.size for weight in weights.values()),
+        "bytes": {converted.name: converted.stat().st_size},
+        "type": config["model_type"],
+    }
+
+
 def read_tokens(folder: Path, config: Config, weights: Weights, side: str) -> list[str]:
     """The tokens of a side (`source` or `target`) of a model in the order of its embeddings.
 

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with staged(args.output) as (output, scratch), finished_lines(scratch, made_from) as finished:
         find_best(args.nbest, finished)
         finished.require(count_lines(args.text), args.text)
-        stats = write_best(finished.read(), output / "best.zst")
+        stats = write_best(finished.read(), output / "best.zst", "chrf")
         log.info("%s", stats["lines"])
         write_json(output / "stats.json", stats)
 
@@ -62,22 +62,25 @@ def find_best(nbest: Path, finished: FinishedLines) -> None:
     finished.add_all(map_blocks(_best_of, blocks(left, BLOCK_SENTENCES), threads()))
 
 
-def write_best(found: Iterable[str], output: Path) -> dict[str, object]:
-    """Write the best translation of each sentence; returns what stats.json holds."""
+def write_best(found: Iterable[str], output: Path, measure: str) -> dict[str, object]:
+    """Write the best translation of each sentence; returns what stats.json holds.
+
+    Each stands behind its place in the list, its `measure`, a number, and spaces.
+    """
     total, others = 0.0, 0
     samples: list[str] = []
     with LineWriter(output) as writer:
         for line in found:
-            place, chrf, text = line.split(" ", 2)
+            place, measured, text = line.split(" ", 2)
             writer.write(text)
-            total += float(chrf)
+            total += float(measured)
             others += place != "0"
             if len(samples) < SAMPLES:
                 samples.append(text[:SAMPLE_CHARACTERS])
     lines = writer.lines
     return {
         "lines": {"in": lines, "kept": lines, "dropped": {}},
-        "mean-chrf": round(total / lines, 4) if lines else None,
+        f"mean-{measure}": round(total / lines, 4) if lines else None,
         "not-the-likeliest": others,
         "samples": samples,
     }

@@ -139,10 +139,8 @@ def _languages(model: Path | None, src: str | None, trg: str | None) -> tuple[st
     told = told if isinstance(told, dict) else {}
     src, trg = src or told.get("sourceLanguage"), trg or told.get("targetLanguage")
     if not src or not trg:
-        raise TranslationsError(
-            f"{f'{model} does not name its languages. Give them' if model else 'Give the languages'}: "
-            "--src en --trg ru"
-        )
+        wanted = f"{model} does not name its languages. Give them" if model else "Give the languages"
+        raise TranslationsError(f"{wanted}: --src en --trg ru")
     return src, trg
 
 

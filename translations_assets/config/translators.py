@@ -34,11 +34,7 @@ from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_a
 
 SECTION = "translators"
 FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "google", "microsoft", "pivot")
-BOTH_WAYS = (
-    "endpoint",
-    "google",
-    "microsoft",
-)  # forms that translate from either language; the others have one direction
+BOTH_WAYS = ("endpoint", "google", "microsoft")  # forms without a direction of their own
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 FILES = ("prompt", "examples")  # of an endpoint, whose relative paths count from the config's folder
 LEGS = ("first", "second")  # of a pivot

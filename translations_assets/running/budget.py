@@ -34,7 +34,7 @@ class Budget:
     spent: float = 0.0
     _left: dict[Step, float] = field(default_factory=dict)  # of the forecasts of steps that have begun
     _running: dict[Step, float | None] = field(default_factory=dict)  # since when they have their machine
-    _tokens: dict[Step, list[Cost]] = field(default_factory=dict)  # of all attempts: first told, and newest
+    _paid: dict[Step, list[Cost]] = field(default_factory=dict)  # of all attempts: first told, and newest
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, step: Step, forecast: Mapping[str, Cost]) -> str:
@@ -67,13 +67,13 @@ class Budget:
         """An attempt that has begun has got its machine; `now` are a clock's seconds."""
         with self._lock:
             self._running[step] = now
-            self._tokens[step] = []
+            self._paid[step] = []
 
     def note(self, step: Step, numbers: Mapping[str, Any]) -> None:
         """Take what services charge for from live numbers of an attempt; the first are from before it."""
         if used := {name: numbers[name] for name in PAID if name in numbers}:
             with self._lock:
-                self._tokens[step] = [*self._tokens.get(step, ())[:1], Cost(**used)]
+                self._paid[step] = [*self._paid.get(step, ())[:1], Cost(**used)]
 
     def end(self, step: Step, now: float, made: Manifest | None) -> None:
         """Charge an attempt with the time that it had its machine; `made` is what it made, if anything."""
@@ -119,7 +119,7 @@ class Budget:
     def _money(self, step: Step, since: float | None, now: float, made: Manifest | None) -> float:
         if since is None:
             return 0.0
-        told = self._tokens.get(step) or [Cost()]
+        told = self._paid.get(step) or [Cost()]
         return self.prices.priced(step, Cost(now - since) + told[-1] + told[0].times(-1), made).money
 
     def _shown(self, money: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import step
-from translations_assets.graph.step import Arg, Folder, Input, Output
+from translations_assets.graph.step import Arg, Folder, Input, Output, RepoFile
 
 # A folder with model.npz, source.spm, target.spm and decoder.yml: a model carries its own vocabularies, in
 # the order in which it was trained (a backwards model: target language first).
@@ -31,6 +31,7 @@ PAIR_FILES = ("pairs.zst", "blocks.npy")  # that trainings read
 TRAINED_WITH = "marian-args.yml"  # the options that a model was trained with
 STATE_FILES = ("last.npz", "last.optimizer.npz", "last.progress.yml")  # as in pipeline.train.continuing
 DECODING_CONFIGS = "pipeline/translate/configs"
+CUDA = RepoFile("requirements/cuda.lock")  # of an environment with cuBLAS, for CTranslate2 on GPUs
 GPU_ATTEMPTS = 5  # of a step that begins anew
 RESUMED_ATTEMPTS = 10  # of a part of a text: each goes on from the last save, so machines may be taken away
 

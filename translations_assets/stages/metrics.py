@@ -17,6 +17,7 @@ from translations_assets.graph.step import Folder, Input, LocalFile, Output, Rep
 from translations_assets.results.scores import PARAGRAPHS
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.stages.handles import (
+    CUDA,
     DECODING_CONFIGS,
     RESUMED_ATTEMPTS,
     Aligned,
@@ -26,7 +27,7 @@ from translations_assets.stages.handles import (
     aliases,
     languages,
 )
-from translations_assets.stages.metricx import CUDA, fetch_metricx
+from translations_assets.stages.metricx import fetch_metricx
 from translations_assets.stages.translators import service_args, service_secrets
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"

@@ -23,13 +23,14 @@ from translations_assets.stages.continuation import (
 from translations_assets.stages.firefox import fetch_released, translate_in_engine
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
+    CUDA,
     DECODING_CONFIGS,
     RESUMED_ATTEMPTS,
     Model,
     marian_args,
 )
+from translations_assets.stages.hub import fetch_from_hub
 from translations_assets.stages.languages import Identifying
-from translations_assets.stages.metricx import CUDA
 
 Direction = Literal["backward", "teacher"]
 Company = Literal["google", "microsoft"]
@@ -143,14 +144,7 @@ def _pivot(config: TrainingConfig, fetched: Fetched, pivot: Pivot, src: str, trg
 
 
 def _from_hub(name: str, model: HuggingFaceModel) -> Model:
-    fetched = step(
-        "pipeline.translate.fetch_hugging_face",
-        label=f"fetch-{name}",
-        args={"model": model.model, "revision": model.revision},
-        outputs=("model.tar", "stats.json"),
-        attempts=DOWNLOAD_ATTEMPTS,
-        secrets=("HF_TOKEN",),
-    )
+    fetched = fetch_from_hub(f"fetch-{name}", model.model, model.revision)
     converted = step(
         "pipeline.translate.convert_hugging_face",
         label=f"convert-{name}",
@@ -158,7 +152,7 @@ def _from_hub(name: str, model: HuggingFaceModel) -> Model:
             "source_prefix": model.source_prefix or None,
             "target_prefix": model.target_prefix or None,
         },
-        inputs={"model": fetched["model.tar"]},
+        inputs={"model": fetched},
         outputs=(*CONVERTED_FILES, TOKENS, "stats.json"),
         worker="large-cpu",
     )
