@@ -13,8 +13,9 @@ writes numbers.json:
 
 Scores, resamples and their seed are sacreBLEU's (`--paired-bs`), p-values are not: see `p_value`.
 
-The metrics are BLEU, chrF and chrF++; with --spbleu-model spBLEU, too, and with --comet-segments, what
-pipeline.eval.comet has given to each line, COMET.
+The metrics are BLEU, chrF and chrF++; with --spbleu-model spBLEU, too. Those that a model gives to each line
+are compared with the files of those lines: COMET's (--comet-segments, of pipeline.eval.comet) and MetricX's
+(--metricx24-segments and --metricx24-qe-segments, of pipeline.eval.metricx; lower is better).
 """
 
 import argparse
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 System = tuple[str, Sequence[str]]
 Numbers = npt.NDArray[np.float64]
 
+SCALES = {"comet": 100, "metricx24": 1, "metricx24_qe": 1}  # by which the lines' mean becomes a score
 P_VALUES = "p:centred"  # in signatures: p-values are not those of sacreBLEU's `--paired-bs`
 
 
@@ -60,11 +62,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         metrics["spbleu"] = spbleu(args.spbleu_model)
     with staged(args.output) as (output, _):
         others, signatures = differences(systems, references, metrics)
-        if args.comet_segments:
-            segments = _systems(args, args.comet_segments, len(references))
-            for name, difference in segment_differences(segments).items():
-                others[name]["comet"] = difference
-            signatures["comet"] = f"model:{args.comet}|bs:{RESAMPLES}|seed:{SEED}|scale:100|{P_VALUES}"
+        for metric, (model, files) in _of_lines(args).items():
+            segments = _systems(args, files, len(references))
+            scale = SCALES[metric]
+            for name, difference in segment_differences(segments, scale).items():
+                others[name][metric] = difference
+            signatures[metric] = f"model:{model}|bs:{RESAMPLES}|seed:{SEED}|scale:{scale}|{P_VALUES}"
         about = {"dataset": args.dataset, "lines": len(references), "model": args.model}
         write_json(output / "numbers.json", {**about, "signatures": signatures, "others": others})
     log.info("%s on %s: %s", args.model, args.dataset, others)
@@ -90,9 +93,19 @@ def differences(
     return others, signatures
 
 
-def segment_differences(systems: Sequence[System]) -> dict[str, dict[str, float]]:
-    """How what is given to the lines of the first system differs from that of each other one."""
-    segments = [np.array(list(map(float, values))) for _, values in systems]
+def _of_lines(args: argparse.Namespace) -> dict[str, tuple[str, list[Path]]]:
+    """The metrics that a model gives to each line: the model's name, and files as in the arguments."""
+    given = {
+        "comet": (args.comet, args.comet_segments),
+        "metricx24": (args.metricx, args.metricx24_segments),
+        "metricx24_qe": (args.metricx, args.metricx24_qe_segments),
+    }
+    return {metric: (model, files) for metric, (model, files) in given.items() if files}
+
+
+def segment_differences(systems: Sequence[System], scale: float) -> dict[str, dict[str, float]]:
+    """How the means of what is given to lines, times `scale`, differ: the first system's and each other's."""
+    segments = [scale * np.array(list(map(float, values))) for _, values in systems]
     counts = resamples(len(segments[0]))
     model, *others = (line_means(values, counts) for values in segments)
     return {name: _difference(model, other) for (name, _), other in zip(systems[1:], others, strict=True)}
@@ -119,8 +132,8 @@ def resampled(metric: Metric, counted: Numbers, counts: Numbers) -> Sampled:
 
 
 def line_means(segments: Numbers, counts: Numbers) -> Sampled:
-    """The same of 100 times the mean of what is given to each line."""
-    return Sampled(100 * float(segments.mean()), 100 * (counts @ segments) / len(segments))
+    """The same of the mean of what is given to each line."""
+    return Sampled(float(segments.mean()), (counts @ segments) / len(segments))
 
 
 def p_value(difference: float, sampled: Numbers) -> float:
@@ -168,18 +181,21 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--dataset", required=True, help="name of the test set, for numbers.json")
     add("--spbleu-model", type=Path, help="FLORES-200's SentencePiece model")
     add("--comet", help="what COMET's model is called, for the signature")
-    add(
-        "--comet-segments",
-        nargs="+",
-        type=Path,
-        help="its segments.zst: the model's, then those of the others",
-    )
+    add("--metricx", help="what MetricX's model is called, for the signature")
+    wanted = "its segments.zst: the model's, then those of the others"
+    add("--comet-segments", nargs="+", type=Path, help=wanted)
+    add("--metricx24-segments", nargs="+", type=Path, help=f"{wanted}; with references")
+    add("--metricx24-qe-segments", nargs="+", type=Path, help=f"{wanted}; without")
     add("--output", required=True, type=Path, help="new folder for numbers.json")
     args = parser.parse_args(argv)
     if len(args.others) != len(args.others_translations):
         parser.error("--others and --others-translations must name equally many")
-    if args.comet_segments and len(args.comet_segments) != 1 + len(args.others):
-        parser.error("--comet-segments must name one file for the model and for each of --others")
+    for metric, (_, files) in _of_lines(args).items():
+        if len(files) != 1 + len(args.others):
+            parser.error(
+                f"--{metric.replace('_', '-')}-segments must name one file for the model and for "
+                "each of --others"
+            )
     return args
 
 

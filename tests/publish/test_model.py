@@ -21,6 +21,15 @@ def test_shares_of_unaligned_words_have_mozillas_name_and_scale() -> None:
     }
 
 
+def test_metricx_has_mozillas_names_and_its_own_scale() -> None:
+    scores = {"metricx24": {"score": 3.25}, "metricx24_qe": {"score": 2.5}}
+    found = _as_mozillas(Scores.from_dict({"dataset": "strings", **scores}))
+    assert found == {
+        "metricx24": {"score": 3.25, "details": {}},
+        "metricx24-qe": {"score": 2.5, "details": {}},
+    }
+
+
 def test_comet_is_told_from_0_to_1_and_all_else_from_0_to_100() -> None:
     """Mozilla's `comet` of a good model is about 0.88, its `bleu` and `chrf` are those of sacreBLEU."""
     scores = {name: {"score": 87.654321, "ci": 0.5, "signature": name} for name in ("bleu", "chrf", "comet")}

@@ -235,8 +235,20 @@ def test_models_are_compared_by_them_too() -> None:
     segments[1] = "comet-released-flores_devtest-en-ru:segments.zst"
     assert files(final, "comet_segments") == segments
     (plain, *_) = graph(FULL).stages["check_evaluate_exported"]
-    assert not {"spbleu_model", "comet_segments"} & plain.inputs.keys()
-    assert "comet" not in plain.args
+    assert not {"spbleu_model", "comet_segments", "metricx24_segments"} & plain.inputs.keys()
+    assert not {"comet", "metricx"} & plain.args.keys()
+
+
+def test_models_are_compared_by_metricx_in_each_form_that_is_named() -> None:
+    (both, *_) = graph(f"{FULL}{METRICX}").stages["check_evaluate_exported"]
+    assert both.args["metricx"] == "google/metricx-24-hybrid-large-v2p6-bfloat16@febb720"
+    for form, name in (("reference", "metricx24_segments"), ("qe", "metricx24_qe_segments")):
+        assert files(both, name) == [
+            f"metricx-{form}-{model}-flores_devtest-en-ru:segments.zst"
+            for model in ("exported", "finetuned-student")
+        ]
+    (one, *_) = graph(f"{FULL}evaluation: {{metricx: [qe]}}\n").stages["check_evaluate_exported"]
+    assert {"metricx24_segments", "metricx24_qe_segments"} & one.inputs.keys() == {"metricx24_qe_segments"}
 
 
 def test_marians_sentences_are_joined_and_the_engine_gets_whole_paragraphs() -> None:

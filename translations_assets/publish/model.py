@@ -33,7 +33,7 @@ ID_LENGTH = 22
 DIGITS = 4
 OWN = {*OTHERS} - {RELEASED}  # besides teachers
 SHARES = ("comet", "unaligned", "unaligned_src")  # metrics that Mozilla has from 0 to 1
-MOZILLAS_METRICS = {"unaligned": "unaligned-ratio"}
+MOZILLAS_METRICS = {"unaligned": "unaligned-ratio", "metricx24_qe": "metricx24-qe"}
 FOLDERS = {BACKWARDS: "backward", FINETUNED: "student-finetuned"}  # of other models: their names
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from translations_assets.config.datasets import Dataset
@@ -84,8 +84,8 @@ class ModelEvaluation:
     """A model's results on a test set; the model has its name in results.
 
     mozillas        how the names of its results in Mozilla's layout begin; empty where none are wanted
-    spbleu_model    what spBLEU cuts texts by, and what COMET gives to each line, where the config names them
-    comet_segments
+    spbleu_model    what spBLEU cuts texts by, where the config names it
+    segments        what metrics give to each line, by the name that `pipeline.checks.differences` has for it
     """
 
     model: str
@@ -93,7 +93,7 @@ class ModelEvaluation:
     translations: Output
     mozillas: str = ""
     spbleu_model: Output | None = None
-    comet_segments: Output | None = None
+    segments: Mapping[str, Output] = field(default_factory=dict)
 
     def mozillas_files(self, metric: str) -> list[str]:
         """The files of a metric in that layout, as in pipeline.eval.results."""

@@ -27,12 +27,13 @@ from translations_assets.stages.handles import (
     aliases,
     languages,
 )
-from translations_assets.stages.metricx import fetch_metricx
+from translations_assets.stages.metricx import fetch_metricx, metricx_name
 from translations_assets.stages.translators import service_args, service_secrets
 
 SCORES, SEGMENTS = "scores.json", "segments.zst"
 JUDGE_PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/judge.yml")
 MOZILLAS_METRICX = {"reference": "metricx24", "qe": "metricx24-qe"}  # as in pipeline.eval.metricx
+METRICX_SEGMENTS = {"reference": "metricx24_segments", "qe": "metricx24_qe_segments"}
 MOZILLAS_JUDGE = "llm-ref"  # as in pipeline.eval.llm_ref
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipeline.eval.comet
 
@@ -121,20 +122,20 @@ def score(
     """
     scored = []
     for evaluation in evaluations:
-        segments = None
+        segments: dict[str, Output] = {}
         if inputs.spbleu:
             _spbleu(config, inputs.spbleu, evaluation)
         if inputs.comet and config.evaluation.comet:
-            segments = _comet(config, config.evaluation.comet.name, inputs, evaluation)
+            segments["comet_segments"] = _comet(config, config.evaluation.comet.name, inputs, evaluation)
         for form in config.evaluation.metricx if inputs.metricx else ():
-            _metricx(config, form, inputs.metricx, evaluation)
+            segments[METRICX_SEGMENTS[form]] = _metricx(config, form, inputs.metricx, evaluation)
         if config.evaluation.judge:
             _judge(config, config.evaluation.judge, evaluation, backwards)
         if documents := inputs.documents.get(evaluation.test.name):
             _paragraphs(config, documents, evaluation, backwards, exported)
         if aligned and aligned.priors and _is_named(evaluation.test.dataset, config.evaluation.unaligned):
             _unaligned(config, aligned.priors, evaluation)
-        scored.append(replace(evaluation, spbleu_model=inputs.spbleu, comet_segments=segments))
+        scored.append(replace(evaluation, spbleu_model=inputs.spbleu, segments=segments))
     return scored
 
 
@@ -177,16 +178,16 @@ def _comet(
     return scored[SEGMENTS]
 
 
-def _metricx(config: TrainingConfig, form: str, model: Model | None, evaluation: ModelEvaluation) -> None:
+def _metricx(config: TrainingConfig, form: str, model: Model | None, evaluation: ModelEvaluation) -> Output:
     """Add the step that estimates the error of each line, with the reference or without."""
-    test, given = evaluation.test, config.metricx
-    step(
+    test = evaluation.test
+    scored = step(
         "pipeline.eval.metricx",
         label=f"metricx-{form}-{_name(config, evaluation)}",
         args={
             "form": form,
             "dataset": test.name,
-            "name": f"{given.model}@{given.revision[:7]}",
+            "name": metricx_name(config),
             "results": evaluation.mozillas or None,
         },
         inputs={
@@ -200,6 +201,7 @@ def _metricx(config: TrainingConfig, form: str, model: Model | None, evaluation:
         aliases=aliases([test]),
         repeatable=False,  # the last digit of a score may differ
     )
+    return scored[SEGMENTS]
 
 
 def _unaligned(config: TrainingConfig, priors: Output, evaluation: ModelEvaluation) -> None:

@@ -12,6 +12,11 @@ PIECES = "spiece.model"
 FILES = ("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json", "source.spm")
 
 
+def metricx_name(config: TrainingConfig) -> str:
+    """The model and its revision, for signatures."""
+    return f"{config.metricx.model}@{config.metricx.revision[:7]}"
+
+
 def fetch_metricx(config: TrainingConfig, purpose: str) -> Model:
     """The converted model; `purpose` is part of the steps' labels. It is made once for all purposes."""
     given = config.metricx

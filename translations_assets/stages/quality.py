@@ -30,6 +30,7 @@ from translations_assets.stages.handles import (
     marian_args,
 )
 from translations_assets.stages.languages import Identifying, letters
+from translations_assets.stages.metricx import metricx_name
 
 NUMBERS = "numbers.json"
 SEED = 1111
@@ -257,12 +258,14 @@ def check_final_evaluation(
 
 def _compare(config: TrainingConfig, judged: Evaluations, others: Evaluations, label: str = "check") -> None:
     """Compare a model on each test set with the others that were evaluated there, by all metrics."""
-    comet = config.evaluation.comet
+    comet, metricx = config.evaluation.comet, config.evaluation.metricx
     for evaluation in judged:
         test = evaluation.test
         on_same = [other for other in others if other.test == test]
         if on_same:
-            segments = [one.comet_segments for one in (evaluation, *on_same) if one.comet_segments]
+            segments: dict[str, Input | None] = {
+                name: [one.segments[name] for one in (evaluation, *on_same)] for name in evaluation.segments
+            }
             step(
                 "pipeline.checks.differences",
                 label=f"{label}-{evaluation.model}-{test.short_name}-{config.pair}",
@@ -272,13 +275,14 @@ def _compare(config: TrainingConfig, judged: Evaluations, others: Evaluations, l
                     "trg": config.experiment.trg,
                     "dataset": test.name,
                     **({"comet": comet.name} if comet else {}),
+                    **({"metricx": metricx_name(config)} if metricx else {}),
                 },
                 inputs={
                     "translations": evaluation.translations,
                     "others_translations": [other.translations for other in on_same],
                     "references": test.trg,
                     "spbleu_model": evaluation.spbleu_model,
-                    "comet_segments": segments or None,
+                    **segments,
                 },
                 outputs=(NUMBERS,),
                 aliases=aliases([test]),

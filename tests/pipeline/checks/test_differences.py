@@ -108,13 +108,40 @@ def test_comet_is_compared_line_by_line(texts: Path) -> None:
     assert found["signatures"]["comet"] == "model:random|bs:1000|seed:12345|scale:100|p:centred"
 
 
+def test_metricxs_forms_are_compared_on_their_own_scale(texts: Path) -> None:
+    """Each form has its own files; the errors' means are what its evaluations have."""
+    names = ("student", "same", "alike", "better")
+    files = [str(texts / f"{name}.segments.zst") for name in names]
+    without = [files[0], files[3], files[2], files[1]]  # "same" and "better" change places
+    options_ = ["--metricx", "google/x@1234567", "--metricx24-segments", *files]
+    main([*options(texts, *names[1:]), *options_, "--metricx24-qe-segments", *without])
+    found = json.loads((texts / "out" / "numbers.json").read_text())
+    others = found["others"]
+    assert others["better"]["metricx24"]["p_value"] < 0.01
+    assert others["same"]["metricx24"]["p_value"] == 1.0
+    assert others["same"]["metricx24_qe"] == others["better"]["metricx24"]
+    assert others["better"]["metricx24_qe"] == others["same"]["metricx24"]
+    scores = [float(line) for line in read_lines(texts / "better.segments.zst")]
+    assert others["better"]["metricx24"]["other"] == pytest.approx(sum(scores) / LINES, abs=1e-4)
+    signature = "model:google/x@1234567|bs:1000|seed:12345|scale:1|p:centred"
+    assert found["signatures"]["metricx24"] == found["signatures"]["metricx24_qe"] == signature
+    assert "comet" not in others["same"]
+
+
+@pytest.mark.parametrize("metric", ["comet", "metricx24", "metricx24-qe"])
+def test_each_system_needs_its_segments(texts: Path, metric: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*options(texts, "same", "alike"), f"--{metric}-segments", str(texts / "same.segments.zst")])
+    assert f"--{metric}-segments must name one file for the model" in capsys.readouterr().err
+
+
 def test_comets_p_value_is_that_of_resamples_drawn_by_hand() -> None:
     """Scores below 0 stay so, as do the signs of resamples' differences."""
     chance = random.Random(7)
     ours = [chance.gauss(-0.1, 0.5) for _ in range(60)]
     theirs = [score + chance.gauss(0.02, 0.15) for score in ours]
     systems: list[System] = [("model", list(map(str, ours))), ("other", list(map(str, theirs)))]
-    found = segment_differences(systems)["other"]
+    found = segment_differences(systems, scale=100)["other"]
     drawn = np.random.default_rng(SEED).choice(60, size=(RESAMPLES, 60))
     differences_ = [100 * sum(theirs[line] - ours[line] for line in row.tolist()) / 60 for row in drawn]
     centre = sum(differences_) / RESAMPLES
@@ -133,7 +160,7 @@ def test_a_metric_of_segments_is_compared_as_sacrebleu_compares_its_own(texts: P
     systems: list[System] = [("one", garbled(words, 0.3, seed=5)), ("other", garbled(words, 0.25, seed=6))]
     wanted, _ = differences(systems, words, {"bleu": BLEU(max_ngram_order=1)})
     segments: list[System] = [(name, [str(float(word == "abc")) for word in made]) for name, made in systems]
-    found = segment_differences(segments)["other"]
+    found = segment_differences(segments, scale=100)["other"]
     assert 0.05 < found["p_value"] < 0.95
     assert found == pytest.approx(wanted["other"]["bleu"], abs=1e-3)
 
@@ -180,7 +207,7 @@ def test_segments_are_compared_with_the_sign_of_their_differences(sign: int) -> 
     middle = sum(means) / 1000
     as_large = sum(abs(mean - middle) >= abs(found_at) for mean in means)
     systems: list[System] = [("model", list(map(str, model))), ("other", list(map(str, other)))]
-    found = segment_differences(systems)["other"]
+    found = segment_differences(systems, scale=100)["other"]
     assert 0.2 < found["p_value"] < 0.6
     assert found["p_value"] == pytest.approx((as_large + 1) / 1001, abs=1e-3)
     assert (found["other"] > found["score"]) == (sign > 0)
