@@ -106,7 +106,7 @@ def measured(
         name: (partial(resampled, metric), [statistics(metric, system, references) for system in systems])
         for name, metric in metrics.items()
     }
-    found["comet"] = (line_means, segments_of(args, systems, references))
+    found["comet"] = (partial(line_means, scale=100), segments_of(args, systems, references))
     return found
 
 

@@ -105,9 +105,9 @@ def _of_lines(args: argparse.Namespace) -> dict[str, tuple[str, list[Path]]]:
 
 def segment_differences(systems: Sequence[System], scale: float) -> dict[str, dict[str, float]]:
     """How the means of what is given to lines, times `scale`, differ: the first system's and each other's."""
-    segments = [scale * np.array(list(map(float, values))) for _, values in systems]
+    segments = [np.array(list(map(float, values))) for _, values in systems]
     counts = resamples(len(segments[0]))
-    model, *others = (line_means(values, counts) for values in segments)
+    model, *others = (line_means(values, counts, scale) for values in segments)
     return {name: _difference(model, other) for (name, _), other in zip(systems[1:], others, strict=True)}
 
 
@@ -131,9 +131,9 @@ def resampled(metric: Metric, counted: Numbers, counts: Numbers) -> Sampled:
     return Sampled(score, np.array(scores))
 
 
-def line_means(segments: Numbers, counts: Numbers) -> Sampled:
-    """The same of the mean of what is given to each line."""
-    return Sampled(float(segments.mean()), (counts @ segments) / len(segments))
+def line_means(segments: Numbers, counts: Numbers, scale: float) -> Sampled:
+    """The same of the mean of what is given to each line, times `scale`."""
+    return Sampled(scale * float(segments.mean()), scale * (counts @ segments) / len(segments))
 
 
 def p_value(difference: float, sampled: Numbers) -> float:
