@@ -117,7 +117,7 @@ def test_metricx_selects_filters_and_evaluates(run: Run, site: str, tmp_path: Pa
     metricx = write_metricx_hub(tmp_path)
     made = run.train(
         "en-eo.metricx",
-        "evaluate_exported",
+        "check_evaluate_exported",
         THEIRS.replace("SITE", site),
         "teacher: theirs\n  selection: {corpus: qe, mono: qe}\n  filter: qe",
         f"{metricx}evaluation: {{metricx: [reference, qe]}}\n",
@@ -133,6 +133,7 @@ def test_metricx_selects_filters_and_evaluates(run: Run, site: str, tmp_path: Pa
     (scores,) = json.loads(done.stdout)["exported"].values()
     assert 0 <= scores["metricx24"] <= 25
     assert 0 <= scores["metricx24_qe"] <= 25
+    assert {"metricx24", "metricx24_qe"} <= scores["others"]["finetuned-student"].keys()
     assert "MetricX-24 error" in run.place.run("translations", "results", "en-eo.metricx").stdout
 
 
