@@ -16,7 +16,8 @@ from tests.pipeline.quantize.conftest import one_thread, quantized, tiny
 from tests.pipeline.train.tiny import model as tiny_model
 from tests.pipeline.translate.test_opusmt import release
 from tests.remote_settings import released_as
-from translations_assets.cli.evaluate import _languages
+from translations_assets.cli.evaluate import _languages, _read
+from translations_assets.config.errors import ConfigError
 from translations_assets.stages.final_evaluation import METRICS
 
 __all__ = ["one_thread", "quantized", "tiny"]  # fixtures
@@ -58,6 +59,10 @@ def folder(tmp_path: Path) -> Path:
             "fox is the name of another model. Give yours another --name.",
         ),
         (["exported", "--datasets", "demo_test", "ntrex_test"], "NTREX-128 has no Esperanto"),
+        (
+            ["exported", "--datasets", "demo_test", "--src", "en", "--trg", "ug"],
+            "the demo corpus (en, eo) has no Uyghur",
+        ),
         ([".", "--datasets", "demo_test"], "does not name its languages. Give them: --src en --trg ru"),
         ([".", "--datasets", "demo_test", "--src", "en", "--trg", "epo"], "Did you mean 'eo'?"),
     ],
@@ -128,6 +133,15 @@ def test_the_languages_of_a_folder_are_those_of_its_metadata(tmp_path: Path) -> 
     assert _languages(tmp_path, None, None) == ("en", "eo")
     assert _languages(tmp_path, "lt", None) == ("lt", "eo")
     assert _languages(tmp_path, None, "lt") == ("en", "lt")
+
+
+def test_a_language_beyond_our_own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    read = _read(["flores_devtest", "ntrex_test"], "en", "ug", False, {})
+    (flores, ntrex) = read.graph.stages["dataset_test"]
+    assert (flores.args["trg_code"], ntrex.args["trg_code"]) == ("uig_Arab", "uig")
+    with pytest.raises(ConfigError, match="Did you mean 'ug'"):
+        _read(["flores_devtest"], "en", "uig", False, {})
 
 
 class Backwards(dict[str, str]):

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Said
 from tests.cli.shapes import check_shape
 from tests.configs.conftest import Network, network
+from tests.configs.network import HPLT, HUB_API, OPUS_API, OPUS_ROWS, SHARDS
 from translations_assets.cli.main import main
 
 __all__ = ["network"]
@@ -136,3 +137,33 @@ def test_datasets_as_json(call: Callable[..., Said], network: Network) -> None:
         "huggingface_parallel",
         "huggingface_mono",
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "opus", "held_out"),
+    [
+        ("ug", "Uyghur", "ug", ["flores_aug-mix_dev"]),
+        ("kab", "Kabyle", "kab", ["flores_aug-mix_dev", "pontoon"]),
+    ],
+)
+def test_a_language_beyond_our_own_table(
+    call: Callable[..., Said], network: Network, code: str, name: str, opus: str, held_out: list[str]
+) -> None:
+    row = {**OPUS_ROWS[0], "target": opus, "url": OPUS_ROWS[0]["url"].replace("en-lt", f"en-{opus}")}
+    network.put(OPUS_API.replace("target=lt", f"target={opus}"), json.dumps({"corpora": [row]}).encode())
+    network.put(HUB_API.replace("language:lt", f"language:{opus}"), b"[]")
+    flores = {"ug": "uig_Arab", "kab": "kab_Latn"}[code]
+    network.put(HPLT.format(flores), SHARDS.format(flores).encode())
+    said = call("find-corpus", "en", code, "--json")  # the hub's sets for one language are not recorded
+    assert said.code == 1
+    assert {line.split(":")[1].strip() for line in said.err.splitlines()} == {"huggingface_mono"}
+    found = [each["key"] for each in json.loads(said.out)["datasets"]]
+    assert {"opus_Europarl/v8", "hplt_mono/v3.0"} <= {*found}
+    said = call("config", "generate", "en", code, "--name", "spring")
+    assert said.code == 0, said.err
+    text = Path(f"configs/en-{code}.spring.yml").read_text()
+    assert f"English to {name}" in text
+    assert all(key in text for key in held_out)
+    checked = call("config", "check", f"en-{code}.spring")
+    assert checked.code == 0
+    assert f"{name}: taken to be written in" in checked.out + checked.err

@@ -56,7 +56,7 @@ def test_a_wrong_line_in_experiment(line: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        (SMALL.replace("src: en", "src: xx"), "experiment.src"),
+        (SMALL.replace("src: en", "src: English"), "experiment.src"),
         (SMALL.replace("name: small", "name: my run"), "experiment.name"),
         (SMALL.replace("opus_", "opsu_"), "datasets.train.0"),
         (SMALL.replace("    - flores_dev\n", "    []\n"), "datasets.devtest"),
@@ -84,7 +84,7 @@ def test_a_natural_number_among_marians_options(number: object, is_right: bool) 
 def test_keys_have_descriptions_and_defaults() -> None:
     experiment = SCHEMA["$defs"]["Experiment"]["properties"]
     assert experiment["spm-vocab-size"]["default"] == 32000
-    assert experiment["src"]["enum"] == list(languages())
+    assert experiment["src"]["anyOf"][0]["enum"] == list(languages())
     assert all("description" in key for key in experiment.values())
     assert SCHEMA["$defs"]["MarianArgs"]["properties"]["training-teacher"]["default"] == {
         "early-stopping": "20"

@@ -135,7 +135,7 @@ def test_a_wrong_experiment_name(name: str, problem: str) -> None:
         ("eng", "Did you mean 'en'?"),
         ("german", "Did you mean 'de'?"),
         ("zh-Hant", "Did you mean 'zh_hant'?"),
-        ("en_us", "Did you mean 'en'?"),
+        ("en_xyz", "Did you mean 'en'?"),
     ],
 )
 def test_an_unknown_language(code: str, problem: str) -> None:

@@ -47,6 +47,9 @@ def test_a_mistake_is_refused_at_its_line(seed: int) -> None:
     ):  # in which thresholds of datasets that are not listed were passed over
         notes = config_notes(text, "my.yml")
         found += [note for note in notes if "lists no such dataset. Did you mean" in note.message]
+    if kind == "typo_in_choice":  # the code of a language with a typing error may be that of another language
+        notes = config_notes(text, "my.yml")
+        found += [note for note in notes if "taken to be written in" in note.message]
     assert line in [problem.line for problem in found], (kind, text.split("\n")[line - 1], told)
 
 

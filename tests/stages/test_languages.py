@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import string
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
 from pipeline.common.case import with_capitals
 from tests.stages.configs import FULL, graph
 from translations_assets.config.languages import language
-from translations_assets.stages.languages import letters
+from translations_assets.stages.languages import alphabet, letters
+
+
+def test_letters_where_no_alphabet_is_known_are_those_of_the_variant_or_of_the_script() -> None:
+    assert alphabet(language("wuu")) == alphabet(language("aaa")) == []
+    assert set(letters(language("wuu"))) == set(letters(language("zh")))  # written in simplified characters
+    assert set("ñßů") <= set(letters(language("aaa")))
+    tocharian = replace(language("ti"), code="qaa", script="Brahmi", marks="")
+    assert set("𑀅𑀆𑀓𑀸") <= set(letters(tocharian))
 
 
 def test_letters_are_of_the_language_and_digits_count_as_some() -> None:

@@ -152,6 +152,7 @@ def _read(
     from translations_assets.config.datasets import locate
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
+    from translations_assets.config.own_languages import check_languages
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.config.translators import check_translators
     from translations_assets.config.translators import locate as locate_translators
@@ -164,7 +165,7 @@ def _read(
     }
     locate(values, Path.cwd())
     locate_translators(values, Path.cwd())
-    problems = [*languages_of_providers(values), *check_translators(values)]
+    problems = [*check_languages(values), *languages_of_providers(values), *check_translators(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)
     name, text = f"{config.pair}.evaluate", jsonlib.dumps(values)

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from translations_assets.config import continuation, evaluation, final_evaluation, marian_args, translators
+from translations_assets.config import (
+    continuation,
+    evaluation,
+    final_evaluation,
+    marian_args,
+    own_languages,
+    translators,
+)
 from translations_assets.config.datasets import (
     CATEGORIES,
     THRESHOLDS,
@@ -31,6 +38,7 @@ MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the na
 
 def check_together(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem between the keys of a config as it was read."""
+    yield from own_languages.check_languages(config)
     yield from _same_language(config)
     yield from _same_short_name(config)
     yield from _alias_of_two(config)
@@ -53,6 +61,7 @@ def remarks(config: Mapping[str, Any]) -> Found:
                 f"{dataset.shown_key!r} is in {elsewhere} too: its scores will be better than on unseen text"
             )
             yield path, said
+    yield from own_languages.remarks(config)
     yield from _scored_without_english(config)
     yield from marian_args.remarks(config)
     yield from _weak_identification(config)

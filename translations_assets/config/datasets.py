@@ -25,11 +25,11 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from translations_assets.config.errors import ConfigError, suggestion
-from translations_assets.config.languages import Language, languages
+from translations_assets.config.languages import Language
 from translations_assets.config.providers import BY_URL, FILE, FORMER, MONO, PARALLEL
 from translations_assets.config.providers.provider import Provider
 from translations_assets.config.urls import PLACEHOLDER, shown
-from translations_assets.config.yaml_reader import KeyPath, at
+from translations_assets.config.yaml_reader import KeyPath, at, mapping_at
 
 Pair: TypeAlias = "tuple[Language | None, Language | None]"
 
@@ -195,7 +195,10 @@ def listed(config: Mapping[str, Any], *categories: str) -> Iterator[tuple[KeyPat
 
 def pair_of(config: Mapping[str, Any]) -> Pair:
     """The languages of a config as it was read, source and target; None for what is no language."""
-    src, trg = (languages().get(str(at(config, ("experiment", side)))) for side in ("src", "trg"))
+    from translations_assets.config.own_languages import SECTION, spoken
+
+    given = mapping_at(config, (SECTION,))
+    src, trg = (spoken(str(at(config, ("experiment", side))), given) for side in ("src", "trg"))
     return src, trg
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from translations_assets.config.languages import Language
+from translations_assets.config.languages import Language, languages
 from translations_assets.config.text import table
 
 AUTO, HELIPORT, FASTTEXT = "auto", "heliport", "fasttext"
@@ -37,12 +37,12 @@ def identifier_of(choice: str, spoken: Language) -> str:
     """
     if choice != AUTO:
         return choice
-    return GLOTLID if spoken.code in {*_TABLES["heli-lacks"], *_TABLES["heli-takes"]} else HELIPORT
+    return GLOTLID if _heli_lacks(spoken) or spoken.code in _TABLES["heli-takes"] else HELIPORT
 
 
 def weakness(choice: str, spoken: Language) -> str:
     """Describe the limits of an identifier, named in a config, for a language; empty when it has none."""
-    if choice == HELIPORT and spoken.code in _TABLES["heli-lacks"]:
+    if choice == HELIPORT and _heli_lacks(spoken):
         return f"heliport does not know {spoken.name}, so no line is dropped for its language; glotlid does"
     if choice == HELIPORT and spoken.code in (takes := _TABLES["heli-takes"]):
         return f"heliport takes {takes[spoken.code]} for {spoken.name}; glotlid distinguishes them"
@@ -51,13 +51,15 @@ def weakness(choice: str, spoken: Language) -> str:
 
 def heli_labels(spoken: Language) -> Sequence[str]:
     """HeLI's labels of a language; none when it lacks it."""
-    if spoken.code in _TABLES["heli-lacks"]:
+    if _heli_lacks(spoken):
         return []
-    return list(_TABLES["heli-labels"].get(spoken.code, _individual(spoken)))
+    return list(spoken.labels) or list(_TABLES["heli-labels"].get(spoken.code, _individual(spoken)))
 
 
 def labels(spoken: Language, model: str = "") -> Sequence[str]:
     """The labels of a language in a model of fastText, whatever its script."""
+    if spoken.labels:
+        return list(spoken.labels)
     others = _TABLES["other-labels"].get(spoken.code, ())
     if spoken.code == "sr_latn":
         serbian = _TABLES["serbian-in-latin"]
@@ -68,8 +70,18 @@ def labels(spoken: Language, model: str = "") -> Sequence[str]:
 
 def whole_labels(spoken: Language) -> Sequence[str]:
     """The labels of a language in a model of fastText, in its script alone."""
+    if spoken.labels:
+        return list(spoken.labels)
     named = (spoken.flores, spoken.hplt, *_TABLES["other-whole-labels"].get(spoken.code, ()))
     return list(dict.fromkeys(filter(None, named)))
+
+
+def _heli_lacks(spoken: Language) -> bool:
+    """True if HeLI-OTS does not know a language; of those beyond our own table it knows some."""
+    if spoken.code in languages() and not spoken.labels:
+        return spoken.code in _TABLES["heli-lacks"]
+    own = {label for known in languages().values() for label in _individual(known)}
+    return not {*(spoken.labels or _individual(spoken))} & {*_TABLES["heli-also"].split(), *own}
 
 
 def _individual(spoken: Language) -> Iterator[str]:

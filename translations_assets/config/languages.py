@@ -1,7 +1,9 @@
 """Languages: their names, scripts, and the codes that providers of datasets know them by.
 
-The table is `pipeline/langs/languages.json`. A pipeline code is an ISO 639-1 code in lower case, with a
-script or region after `_` where one is needed (`zh_hant`). Of each language it holds:
+The table is `pipeline/langs/languages.json`. Languages beyond it are those of `other_languages`; a config's
+section `languages` (`own_languages`) has the last word. A pipeline code is an ISO 639-1 code in lower case,
+or one of ISO 639-3 where there is none (`kab`), with a script or region after `_` where one is needed
+(`zh_hant`). Of each language the table holds:
 
 | field | meaning |
 |---|---|
@@ -17,6 +19,7 @@ script or region after `_` where one is needed (`zh_hant`). Of each language it 
 | `wmt24pp` | the locale in WMT24++; left out where it has none |
 | `pontoon` | the locale at Pontoon, Mozilla's localisation platform; left out where it is ISO 639-1 |
 | `icu` | the ICU locale that finds word boundaries |
+| `labels` | what identifiers of languages call it; left out where that follows from the codes above |
 | `spaced` | whether words are separated by spaces, so that lengths are counted in words; not Korean |
 
 A name is empty where the provider lacks the language, or has it in another script only. Where it has several
@@ -34,10 +37,12 @@ written with; as NFKC leaves them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 from translations_assets.common.settings import repository_root
 from translations_assets.config.errors import ConfigError, nearest
@@ -47,6 +52,10 @@ TABLE = repository_root() / "pipeline" / "langs" / "languages.json"
 
 # Scripts that spell sounds, so that a slip of a finger makes a typo that a reader still understands.
 _PHONEMIC = frozenset({"alphabetic", "abjad", "abugida", "syllabary"})
+
+_FORM = re.compile(r"[a-z]{2,3}(_[a-z]{4})?(_([a-z]{2}|[0-9]{3}))?")
+LONGEST_CODE = 3
+_EXAMPLES = ("en", "kab", "zh_hant")
 
 _GOOGLE = {
     "zh": "zh-CN",
@@ -92,6 +101,7 @@ class Language:
     bicameral: bool
     phonemic: bool
     marks: str
+    labels: tuple[str, ...] = ()
 
     @property
     def chinese(self) -> str:
@@ -122,37 +132,87 @@ class Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """Every known language by its pipeline code."""
-    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    table = _table()
     known = {}
     for code, fields in table["languages"].items():
         script = table["scripts"][fields["script"]]
         usual = {"hplt2": fields["flores"], "pontoon": fields["iso639_1"]}
         usual |= {"bouquet": fields["hplt"], "wmt24pp": ""}
-        known[code] = Language(
-            code=code,
-            **usual | fields,
-            bicameral=script["bicameral"],
-            phonemic=script["type"] in _PHONEMIC,
-            marks=script["marks"],
-        )
+        known[code] = Language(code=code, **usual | fields, **facts_of_script(script))
     return MappingProxyType(known)
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    table: dict[str, dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return table
+
+
+def scripts() -> Mapping[str, Mapping[str, Any]]:
+    """The scripts of the table, by Unicode's names."""
+    return _table()["scripts"]
+
+
+def facts_of_script(script: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a language that follow from its script, by a row of a table of scripts."""
+    return {
+        "bicameral": script.get("bicameral", False),
+        "phonemic": script["type"] in _PHONEMIC,
+        "marks": script["marks"],
+    }
 
 
 def language(code: str) -> Language:
     """The language of a pipeline code. Raises ConfigError, with the code that may be meant, when unknown."""
-    found = languages().get(code)
+    found = find_language(code)
     if found is None:
-        raise ConfigError.of(f"{code!r} is not a known language.{_meant(code)}")
+        raise unknown(code)
     return found
+
+
+def find_language(code: str) -> Language | None:
+    """The language of a pipeline code; None when it is unknown, or not the language's own code (`deu`)."""
+    if code in languages():
+        return languages()[code]
+    if not _FORM.fullmatch(code) or code.partition("_")[0] in _other_codes():
+        return None
+    from translations_assets.config.other_languages import other_language  # loads a library
+
+    return other_language(code)
+
+
+def unknown(code: str) -> ConfigError:
+    """An error that says that there is no such language, and which one may be meant."""
+    return ConfigError.of(f"{code!r} is not a known language.{_meant(code)}")
+
+
+@cache
+def _other_codes() -> Mapping[str, str]:
+    """Codes by ISO 639-3 that languages of the table have besides their own: `deu`, `lvs`, `cmn`."""
+    return {
+        name: known.code
+        for known in reversed([*languages().values()])
+        for name in (known.iso639_3, known.flores[:3], known.hplt[:3])
+        if name and name != known.code
+    }
 
 
 def _meant(word: str) -> str:
     names: dict[str, str] = {}
     for known in languages().values():
-        for name in (known.code, known.iso639_3, known.name.lower(), known.flores.lower()):
+        for name in filter(None, (known.code, known.iso639_3, known.name.lower(), known.flores.lower())):
             names.setdefault(name, known.code)
+    names = {**_other_codes(), **names}
     normal = word.lower().replace("-", "_")
-    for candidate in (normal, normal.partition("_")[0], nearest(normal, names)):
-        if candidate in names:
-            return f" Did you mean {names[candidate]!r}?"
-    return f" Known: {', '.join(languages())}"
+    near = nearest(normal, names) if len(normal) > LONGEST_CODE else ""  # most codes are near to some other
+    for candidate in (normal, normal.partition("_")[0], _standard(normal), near):
+        if candidate and (candidate in names or (candidate != word and find_language(candidate))):
+            return f" Did you mean {names.get(candidate, candidate)!r}?"
+    return f" Write an ISO 639 code such as {', '.join(_EXAMPLES)}, or describe {word!r} in `languages`."
+
+
+def _standard(word: str) -> str:
+    """The pipeline code of a language that is called by another code or by its English name; or nothing."""
+    from translations_assets.config.other_languages import standard_code
+
+    return standard_code(word)

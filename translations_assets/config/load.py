@@ -69,8 +69,8 @@ def parse_config(text: str, source: Path | str, check: Check | None = None) -> T
     ...     parse_config("experiment: {name: x, src: en, trg: deu}", "en-de.yml")
     ... except ConfigError as error:
     ...     print(error)
-    en-de.yml:1: experiment.trg: 'deu' is not a known language. Did you mean 'de'?
     en-de.yml:1: datasets: is missing
+    en-de.yml:1: experiment.trg: 'deu' is not a known language. Did you mean 'de'?
     """
     document = read_yaml(text, str(source))
     rewrite(document)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from translations_assets.config.errors import ConfigError, Problem, suggestion
-from translations_assets.config.languages import languages
 
 if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
@@ -89,12 +88,12 @@ def fitting_key(path: Path, pair: str) -> str:
 
 def name_note(path: Path, values: Mapping[str, Any]) -> list[Problem]:
     """Note, from the file's values, that a config file's name cannot be a partition."""
-    from translations_assets.config.yaml_reader import at
+    from translations_assets.config.datasets import pair_of
 
-    pair = [str(at(values, ("experiment", side))) for side in ("src", "trg")]
-    if not set(pair) <= set(languages()):  # reported by the schema
+    src, trg = pair_of(values)
+    if src is None or trg is None:  # reported by the schema
         return []
-    key = fitting_key(path, "-".join(pair))
+    key = fitting_key(path, f"{src.code}-{trg.code}")
     if key == path.stem:
         return []
     message = (

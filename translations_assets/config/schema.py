@@ -30,6 +30,8 @@ from translations_assets.config.errors import suggestion
 from translations_assets.config.evaluation import Evaluation, MetricXModel
 from translations_assets.config.final_evaluation import FinalEvaluation
 from translations_assets.config.gates import Checks
+from translations_assets.config.languages import Language, unknown
+from translations_assets.config.own_languages import OwnLanguage, spoken
 from translations_assets.config.section import (
     FROM_LIST,
     InJsonSchema,
@@ -375,6 +377,9 @@ class TrainingConfig(Section):
     wandb_publication: bool = default(
         False, "send curves, scores and machine use to Weights & Biases at the end of a run, with a key"
     )
+    languages: Mapping[str, OwnLanguage] = default(
+        {}, "what is to be known of a language of the pair, by its code, in place of what is known"
+    )
     translators: Translators = default({}, "what can translate without being trained here, by name")
     continuation: Continuation = default({}, "what is taken from an earlier run")
     taskcluster: Taskcluster = default({}, "how work is divided")
@@ -386,6 +391,23 @@ class TrainingConfig(Section):
     def pair(self) -> str:
         """The language pair, with which partition keys begin and labels end: `en-ru`."""
         return f"{self.experiment.src}-{self.experiment.trg}"
+
+    @property
+    def source(self) -> Language:
+        """The source language."""
+        return self.spoken(self.experiment.src)
+
+    @property
+    def target(self) -> Language:
+        """The target language."""
+        return self.spoken(self.experiment.trg)
+
+    def spoken(self, code: str) -> Language:
+        """The language of a code; raises ConfigError when it is unknown."""
+        found = spoken(code, self.languages)
+        if found is None:
+            raise unknown(code)
+        return found
 
     @property
     def digest(self) -> str:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.annotated_handlers import GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 
-from translations_assets.config.languages import language, languages
+from translations_assets.config.languages import languages
 from translations_assets.config.urls import check_url
 from translations_assets.config.yaml_reader import Found, KeyPath, at
 
@@ -113,6 +113,7 @@ def _some(value: T) -> T:
     return value
 
 
+LANGUAGE_CODE = "^[a-z]{2,3}(_[a-z0-9]{2,4})*$"
 # YAML's lists become tuples; only lists do, so that a lone text is not taken for its letters.
 FROM_LIST = Field(strict=False)
 URL = AfterValidator(_fetchable)
@@ -120,11 +121,11 @@ Url: TypeAlias = Annotated[str, URL]
 # A text among the annotations is what the reference page calls the type.
 Urls: TypeAlias = Annotated[tuple[Url, ...], FROM_LIST, "list"]
 Texts: TypeAlias = Annotated[tuple[str, ...], FROM_LIST, "list"]
+# Which languages there are depends on the section `languages`, too: own_languages.check_languages looks.
 LanguageCode: TypeAlias = Annotated[
     str,
-    AfterValidator(lambda code: language(code).code),
     "language code",
-    InJsonSchema(lambda: {"enum": list(languages())}),
+    InJsonSchema(lambda: {"anyOf": [{"enum": list(languages())}, {"pattern": LANGUAGE_CODE}]}),
 ]
 Commit: TypeAlias = Annotated[
     str, formed("[0-9a-f]{40}", "must be a whole commit, 40 hexadecimal digits, and not {!r}")

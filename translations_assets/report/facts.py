@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from translations_assets.checks.gates import GATES, Finding, examine
-from translations_assets.config.languages import language
 from translations_assets.config.translators import Translator
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost
@@ -100,8 +99,8 @@ class Report:
     @property
     def languages(self) -> tuple[str, str]:
         """The English names of source and target language."""
-        experiment = self.session.config.experiment
-        return language(experiment.src).name, language(experiment.trg).name
+        config = self.session.config
+        return config.source.name, config.target.name
 
     @property
     def given(self) -> list[GivenTranslator]:

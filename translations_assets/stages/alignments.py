@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output, RepoFile
@@ -128,7 +127,7 @@ def shortlist(config: TrainingConfig, cefilter: Corpus, train_vocab: Vocab) -> O
     """
     if config.experiment.shortlist == "none":
         return None
-    spoken = language(config.experiment.src)
+    spoken = config.source
     listed = step(
         "pipeline.alignments.shortlist",
         label=f"shortlist-{config.pair}",

@@ -15,7 +15,7 @@ from typing import Any
 
 from translations_assets.common.settings import repository_root
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.languages import Language, language
+from translations_assets.config.languages import Language
 from translations_assets.config.schema import Thresholds, TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
@@ -84,11 +84,10 @@ def clean_mono(
     config: TrainingConfig, dataset_mono_src: list[Mono], dataset_mono_trg: list[Mono]
 ) -> CleanMono:
     """The monolingual datasets without the lines that rules or language identification reject."""
-    src, trg = config.experiment.src, config.experiment.trg
     identifying = Identifying(config, "mono")
     return CleanMono(
-        [clean_mono_dataset("src", src, mono, identifying) for mono in dataset_mono_src],
-        [clean_mono_dataset("trg", trg, mono, identifying) for mono in dataset_mono_trg],
+        [clean_mono_dataset("src", config.source, mono, identifying) for mono in dataset_mono_src],
+        [clean_mono_dataset("trg", config.target, mono, identifying) for mono in dataset_mono_trg],
     )
 
 
@@ -103,7 +102,7 @@ def bicleaner_model(config: TrainingConfig) -> Folder | None:
     fetched = step(
         "pipeline.clean.fetch_bicleaner_model",
         label=f"bicleaner-model-{src}-{trg}",
-        args={"src": language(src).bicleaner, "trg": language(trg).bicleaner},
+        args={"src": config.source.bicleaner, "trg": config.target.bicleaner},
         outputs=(*BICLEANER_FILES, "model.json"),
         attempts=DOWNLOAD_ATTEMPTS,
     )
@@ -123,14 +122,14 @@ def monocleaner(config: TrainingConfig, clean_mono: CleanMono) -> CleanMono:
     """The cleaned monolingual datasets without the lines that Monocleaner does not find fluent."""
     experiment = config.experiment
     return CleanMono(
-        _filter_monos("src", experiment.src, experiment.monocleaner.mono_src, clean_mono.src),
-        _filter_monos("trg", experiment.trg, experiment.monocleaner.mono_trg, clean_mono.trg),
+        _filter_monos("src", config.source, experiment.monocleaner.mono_src, clean_mono.src),
+        _filter_monos("trg", config.target, experiment.monocleaner.mono_trg, clean_mono.trg),
     )
 
 
 def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: Identifying) -> Corpus:
     """The step that cleans a parallel dataset by the filters of a file."""
-    source, target = language(config.experiment.src), language(config.experiment.trg)
+    source, target = config.source, config.target
     dataset, mode = corpus.dataset, config.experiment.opuscleaner_mode
     assert dataset  # only datasets are cleaned
     filters = filter_files(mode, source.code, target.code, dataset)
@@ -166,10 +165,9 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
     )
 
 
-def clean_mono_dataset(side: str, lang: str, mono: Mono, identifying: Identifying) -> Mono:
+def clean_mono_dataset(side: str, spoken: Language, mono: Mono, identifying: Identifying) -> Mono:
     """The step that cleans a monolingual dataset by rules."""
-    spoken = language(lang)
-    found = identifying.of_text(spoken)
+    lang, found = spoken.code, identifying.of_text(spoken)
     clean = step(
         "pipeline.clean.clean_mono",
         label=f"clean-mono-{side}-{mono.short_name}-{lang}",
@@ -289,7 +287,7 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
     scored = step(
         "pipeline.clean.score_bicleaner",
         label=f"bicleaner-ai-score-{name}",
-        args={"src": language(src).bicleaner, "trg": language(trg).bicleaner},
+        args={"src": config.source.bicleaner, "trg": config.target.bicleaner},
         inputs={**corpus.sides, "model": model, "bicleaner_lock": BICLEANER},
         outputs=SCORED,
         worker="gpu",
@@ -309,13 +307,14 @@ def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Cor
     return replace(filtered, scores=filtered.src.step["scores.zst"])
 
 
-def _filter_monos(side: str, lang: str, thresholds: Thresholds, monos: Sequence[Mono]) -> list[Mono]:
+def _filter_monos(side: str, spoken: Language, thresholds: Thresholds, monos: Sequence[Mono]) -> list[Mono]:
+    lang = spoken.code
     if not any(_threshold(thresholds, mono.short_name) for mono in monos):
         return list(monos)
     model = step(
         "pipeline.clean.fetch_monocleaner_model",
         label=f"monocleaner-model-{side}-{lang}",
-        args={"lang": language(lang).iso639_1},
+        args={"lang": spoken.iso639_1},
         outputs=("model.tgz", "model.json"),
         attempts=DOWNLOAD_ATTEMPTS,
     )

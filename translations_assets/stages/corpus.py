@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.languages import Language, language
+from translations_assets.config.languages import Language
 from translations_assets.config.providers import FILE, MONO, PARALLEL, monolingual
 from translations_assets.config.schema import MonoLimits, TrainingConfig
 from translations_assets.config.urls import PLACEHOLDER
@@ -136,7 +136,7 @@ def _analyze(name: str, lang: str, text: Output) -> None:
 
 def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> Corpus:
     """A parallel dataset of a category: its last step has the dataset's label, earlier ones longer labels."""
-    src, trg = language(config.experiment.src), language(config.experiment.trg)
+    src, trg = config.source, config.target
     provider = PARALLEL[dataset.provider]
     label = f"dataset-{category}-{dataset.short_name}-{config.pair}"
     chinese = _chinese_args(src, trg)
@@ -173,8 +173,8 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
     lang: str = getattr(config.experiment, side)
     limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
     label = f"dataset-mono-{side}-{dataset.short_name}-{lang}"
-    provider, variant = MONO[dataset.provider], language(lang).chinese
-    code = provider.code(dataset.name, language(lang))
+    provider, variant = MONO[dataset.provider], config.spoken(lang).chinese
+    code = provider.code(dataset.name, config.spoken(lang))
     args: dict[str, Arg] = {"lang": lang, "max_sentences": limits.per_dataset}
     inputs: dict[str, Input | None] = {}
     if dataset.provider == FILE.name:
@@ -222,7 +222,7 @@ def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:
 def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: str) -> Corpus:
     args: dict[str, Arg] = {"modifier": dataset.augmentation}
     if dataset.augmentation in ("mix", "mix-nocase"):
-        src = language(config.experiment.src)
+        src = config.source
         args |= {"bicameral": src.bicameral, "phonemic": src.phonemic}
     inputs: dict[str, Input | None] = {**corpus.sides}
     if dataset.augmentation in ALIGNED:

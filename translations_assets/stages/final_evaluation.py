@@ -51,8 +51,8 @@ def final_evaluation(
         _evaluate(config, EXPORTED, done.test, given, "firefox", done.mozillas)
     others: list[tuple[str, str, Input]] = []
     if compared.released:
-        src, trg = config.experiment.src, config.experiment.trg
-        released = fetch_released(f"fetch-final-evaluation-{RELEASED}-{config.pair}", src, trg)
+        label = f"fetch-final-evaluation-{RELEASED}-{config.pair}"
+        released = fetch_released(label, config.source, config.target)
         others.append((RELEASED, "firefox", released))
     others += [(model.name, model.form, _fetch(config, model)) for model in compared.models]
     evaluations = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from translations_assets.config.languages import Language, language
+from translations_assets.config.languages import Language
 from translations_assets.graph.stage import step
 from translations_assets.graph.step import Output
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS
@@ -11,12 +11,12 @@ from translations_assets.stages.handles import RESUMED_ATTEMPTS
 PACKED_MODEL = "model.tar"
 
 
-def fetch_released(label: str, src: str, trg: str) -> Output:
+def fetch_released(label: str, src: Language, trg: Language) -> Output:
     """The model that Firefox ships from one language to another, its files in a tar."""
     released = step(
         "pipeline.eval.released",
         label=label,
-        args={"src": firefox_code(language(src)), "trg": firefox_code(language(trg))},
+        args={"src": firefox_code(src), "trg": firefox_code(trg)},
         outputs=(PACKED_MODEL, "records.json", "stats.json"),
         repeatable=False,  # there are new releases
         attempts=DOWNLOAD_ATTEMPTS,

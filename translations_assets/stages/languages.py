@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
+import regex
+
 from translations_assets.common.settings import repository_root
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.identification import (
@@ -106,10 +108,14 @@ def letters(language: Language) -> str:
 
     The letters are those of all languages of the script, for names of the neighbours'; in LARGE scripts
     the language's own, among them two or three thousand ideographs, but none of Hangul's 11,172 syllables.
+    Where no alphabet is known they are all that Unicode has of the script.
     """
-    own = {language} if language.script in LARGE else set[Language]()
-    alike = own or {known for known in languages().values() if known.script == language.script}
-    small = {letter for known in alike for letter in alphabet(known) if not _HANGUL.match(letter)}
+    alike = {known for known in languages().values() if known.script == language.script} | {language}
+    if language.script in LARGE:
+        variant = {known for known in alike if known.script_code == language.script_code}
+        alike = {language} if alphabet(language) else variant
+    own = {letter for known in alike for letter in alphabet(known)} or {*_letters_of(language.script)}
+    small = {letter for letter in own if not _HANGUL.match(letter)}
     return "".join(sorted({*SIGNS, *language.marks, *OTHERS.get(language.script, ""), *small}))
 
 
@@ -118,6 +124,13 @@ def alphabet(language: Language) -> Sequence[str]:
     """The small letters of a language, or all that there are."""
     members = _table().get(opuscleaner_code(language), "")
     return re.findall(f"[{members}]", _characters(_is_beyond_bmp(members))) if members else []
+
+
+def _letters_of(script: str) -> Sequence[str]:
+    """The small letters of a script, or all that there are, with its marks."""
+    pattern = regex.compile(rf"(?V1)[\p{{Script={script}}}&&[\p{{L}}\p{{M}}]--\p{{Lu}}]")
+    found: list[str] = pattern.findall(_characters(beyond_bmp=True))
+    return found
 
 
 @cache

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 from translations_assets.common.errors import GraphError
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.evaluation import HUB_DOCUMENTS, SPBLEU_SHA256, SPBLEU_URL
-from translations_assets.config.languages import language
 from translations_assets.config.providers import PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
@@ -88,7 +87,7 @@ def _fetch(name: str, url: str, sha256: str, file: str) -> Output:
 
 
 def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
-    src, trg = language(config.experiment.src), language(config.experiment.trg)
+    src, trg = config.source, config.target
     provider = PARALLEL[dataset.provider]
     fetched = step(
         "pipeline.data.hub_documents" if dataset.provider in HUB_DOCUMENTS else "pipeline.data.documents",
@@ -226,7 +225,7 @@ def _judge(config: TrainingConfig, name: str, evaluation: ModelEvaluation, backw
     if translator is None or translator.endpoint is None:
         raise GraphError(f"evaluation.judge: {name} is no endpoint in translators.")
     endpoint, prompt = translator.endpoint, config.evaluation.judge_prompt
-    src, trg = language(config.experiment.src), language(config.experiment.trg)
+    src, trg = config.source, config.target
     if backwards:
         src, trg = trg, src
     judged = step(

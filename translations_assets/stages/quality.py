@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from translations_assets.config.datasets import parse_dataset
-from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Folder, Input, RepoFile
@@ -77,8 +76,8 @@ def check_train_vocab(
         label=f"check-vocab-{src}-{trg}",
         args={
             "langs": [src, trg],
-            "letters_first": letters(language(src)),
-            "letters_second": letters(language(trg)),
+            "letters_first": letters(config.source),
+            "letters_second": letters(config.target),
             **_cases(config),
             "seed": SEED,
         },
@@ -94,12 +93,12 @@ def check_train_vocab(
 
 def _cases(config: TrainingConfig) -> dict[str, Arg]:
     """The cases in which models read lines, and the locales of languages with case; nothing without any."""
-    spoken, shares = language(config.experiment.src), config.experiment.modifiers
+    spoken, shares = config.source, config.experiment.modifiers
     of_cases = {"upper": shares.upper_case, "title": shares.title_case}
     cases = [case for case, share in of_cases.items() if share != 0]
     if not (spoken.bicameral and cases):
         return {}
-    other = language(config.experiment.trg)
+    other = config.target
     second = {"locale_second": other.icu} if other.bicameral else {}
     return {"cases": cases, "locale_first": spoken.icu, **second}
 
@@ -310,9 +309,9 @@ def _check_text(
         inputs["texts"] = [text.text]
     if held_out:
         identifying = Identifying(config, f"check-{name}")
-        args["scripts"] = [language(lang).script for lang in langs]
+        args["scripts"] = [config.spoken(lang).script for lang in langs]
         for place, side, lang in zip(("first", "second"), sides, langs, strict=False):
-            found = identifying.of_text(language(lang))
+            found = identifying.of_text(config.spoken(lang))
             args[f"labels_{place}"] = found.labels
             inputs[f"language_model_{place}"] = found.model
             inputs[f"held_out_{place}"] = [getattr(corpus, side) for corpus in held_out]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from translations_assets.config.languages import language
 from translations_assets.config.model_names import (
     BACKWARDS,
     ENSEMBLE,
@@ -81,8 +80,8 @@ def export(config: TrainingConfig, quantize: Model) -> Folder:
         args={
             "src": src,
             "trg": trg,
-            "src_name": language(src).name,
-            "trg_name": language(trg).name,
+            "src_name": config.source.name,
+            "trg_name": config.target.name,
             "architecture": config.experiment.student_model,
             "split": split,
             "intgemm8": config.experiment.export_intgemm8,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from translations_assets.common.errors import GraphError
-from translations_assets.config.languages import language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, RepoFile, Step
@@ -53,12 +52,12 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
         label=f"train-vocab-{src}-{trg}",
         args={
             **languages(config),
-            "src_letters": letters(language(src)),
-            "trg_letters": letters(language(trg)),
+            "src_letters": letters(config.source),
+            "trg_letters": letters(config.target),
             "vocab_size": config.experiment.spm_vocab_size,
             "sample_size": config.experiment.spm_sample_size,
             "split": config.experiment.spm_vocab_split,
-            "bicameral": language(src).bicameral,
+            "bicameral": config.source.bicameral,
             "modifiers": modifier_shares(config, case_alone=True),
             "norm_rule": config.experiment.spm_norm_rule,
             "seed": SEED,
@@ -278,7 +277,7 @@ def train_model(
     src, trg = config.experiment.src, config.experiment.trg
     if backwards:
         src, trg = trg, src
-    spoken = language(src)
+    spoken = config.spoken(src)
     trained = step(
         "pipeline.train.train",
         label=label,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from translations_assets.common.errors import GraphError
-from translations_assets.config.languages import language
+from translations_assets.config.languages import Language
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.translators import Commercial, Endpoint, HuggingFaceModel, OpusMtModel, Pivot
 from translations_assets.graph.stage import stage, step
@@ -67,8 +67,8 @@ class Leg:
     """A decoder, and the languages between which it translates."""
 
     decoder: Decoder
-    src: str
-    trg: str
+    src: Language
+    trg: Language
 
 
 Decoders: TypeAlias = "dict[str, Decoder]"
@@ -119,7 +119,10 @@ def _decoder(config: TrainingConfig, fetched: Fetched, name: str, src: str, trg:
     if translator.firefox and ENGLISH not in (src, trg):
         return _pivot(config, fetched, Pivot(via=ENGLISH, first=name, second=name), src, trg)
     if translator.firefox:
-        return Decoder(packed=fetch_released(f"fetch-{name}-{src}-{trg}", src, trg), lists=False)
+        return Decoder(
+            packed=fetch_released(f"fetch-{name}-{src}-{trg}", config.spoken(src), config.spoken(trg)),
+            lists=False,
+        )
     if translator.pivot:
         return _pivot(config, fetched, translator.pivot, src, trg)
     if translator.marian is None:
@@ -136,10 +139,11 @@ def _pivot(config: TrainingConfig, fetched: Fetched, pivot: Pivot, src: str, trg
     for name in (pivot.first, pivot.second):
         if name not in config.translators or config.translators[name].pivot:
             raise GraphError(f"{name} is no translator of one step.")
+    via = config.spoken(pivot.via)
     first = _fetch(config, fetched, pivot.first, src, pivot.via)
     second = _fetch(config, fetched, pivot.second, pivot.via, trg)
-    before = first.legs or [Leg(first, src, pivot.via)]
-    after = second.legs or [Leg(second, pivot.via, trg)]
+    before = first.legs or [Leg(first, config.spoken(src), via)]
+    after = second.legs or [Leg(second, via, config.spoken(trg))]
     return Decoder(legs=[*before, *after], lists=second.lists)
 
 
@@ -205,11 +209,11 @@ def translate_text(
     name         how labels end
     identifying  of the languages of answers; where a service gives no translation, the line is empty
     """
-    between = config.experiment.src, config.experiment.trg
+    between = config.source, config.target
     whole = Leg(decoder, *(between[::-1] if direction == "backward" else between))
     *before, last = decoder.legs or (whole,)
     for leg in before:
-        called = f"{leg.src}-{leg.trg}-{name}"
+        called = f"{leg.src.code}-{leg.trg.code}-{name}"
         text = _translate(config, leg, called, text, direction, identifying, nbest=False)
     return _translate(config, last, name, text, direction, identifying, nbest)
 
@@ -271,7 +275,7 @@ def _ask(
     endpoint: Endpoint, leg: Leg, name: str, text: Output, identifying: Identifying, nbest: bool
 ) -> Output:
     """Ask a service, which is paid for; judge its answers in a step of its own, which may run again."""
-    src, trg = language(leg.src), language(leg.trg)
+    src, trg = leg.src, leg.trg
     prompt: Input = LocalFile(endpoint.prompt, "prompt.yml") if endpoint.prompt else PROMPT
     examples = LocalFile(endpoint.examples, "examples.tsv") if endpoint.examples else None
     asked = step(
@@ -297,7 +301,7 @@ def _buy(
     company: Company, commercial: Commercial, leg: Leg, name: str, text: Output, identifying: Identifying
 ) -> Output:
     """Ask a company's service, which is paid for; judge its answers in a step of its own."""
-    src, trg = language(leg.src), language(leg.trg)
+    src, trg = leg.src, leg.trg
     asked = step(
         "pipeline.translate.ask_commercial",
         label=f"ask-{name}",
@@ -321,7 +325,7 @@ def _checked(
     leg: Leg, name: str, text: Output, answers: Output, identifying: Identifying, nbest: bool
 ) -> Output:
     """The translations in a service's answers."""
-    src, trg = language(leg.src), language(leg.trg)
+    src, trg = leg.src, leg.trg
     found = identifying.of_text(trg)
     output = "nbest.zst" if nbest else "translations.zst"
     checked = step(
