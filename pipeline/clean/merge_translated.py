@@ -9,7 +9,8 @@
     merged/sample.txt                            10,000 of them, uniformly chosen: source, tab, target
     merged/stats.json                            lines in, kept, dropped by reason, in all and of each part
 
-Without --mono-src and --mono-trg the parallel part alone is taken. Pairs count as the same when both sides
+Without --mono-src and --mono-trg the parallel part alone is taken. With --backtranslated-src and
+--backtranslated-trg target text and its back-translation come to it. Pairs count as the same when both sides
 agree in NFC with white space collapsed. The reasons to drop a pair, in this order: empty (a side is),
 held_out_src and held_out_trg (it stands in a file of that option, and there has at least five words),
 duplicate (the pair came before).
@@ -43,6 +44,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--corpus-trg", required=True, type=Path, help="its translation")
     parser.add_argument("--mono-src", type=Path, help="source text without a reference")
     parser.add_argument("--mono-trg", type=Path, help="its translation")
+    parser.add_argument("--backtranslated-src", type=Path, help="back-translations of target text")
+    parser.add_argument("--backtranslated-trg", type=Path, help="that text")
     add_files(parser, "--held-out-src", "source sides of the sets whose sentences must not be in the result")
     add_files(parser, "--held-out-trg", "target sides of these sets")
     add_output(parser)
@@ -50,13 +53,18 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def datasets_of(args: argparse.Namespace) -> list[Dataset]:
-    """The parallel part and, when it is given, the mono part."""
-    corpus = Dataset("corpus", (args.corpus_src, args.corpus_trg))
-    if args.mono_src is None and args.mono_trg is None:
-        return [corpus]
-    if args.mono_src is None or args.mono_trg is None:
-        raise InputError("Of --mono-src and --mono-trg only one is given. Give both, or neither.")
-    return [corpus, Dataset("mono", (args.mono_src, args.mono_trg))]
+    """The parallel part and, when they are given, the mono part and the back-translated one."""
+    datasets = [Dataset("corpus", (args.corpus_src, args.corpus_trg))]
+    others = {
+        "mono": (args.mono_src, args.mono_trg),
+        "backtranslated": (args.backtranslated_src, args.backtranslated_trg),
+    }
+    for name, (src, trg) in others.items():
+        if (src is None) != (trg is None):
+            raise InputError(f"Of --{name}-src and --{name}-trg only one is given. Give both, or neither.")
+        if src is not None:
+            datasets.append(Dataset(name, (src, trg)))
+    return datasets
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -2,7 +2,7 @@
 
 Folders are those of this pipeline's artifacts, model.npz source.spm target.spm decoder.yml, and those that
 Mozilla's pipeline left over the years. There model.npz is the last save of a training, and the best ones have
-the metric in their names.
+the metric in their names. Folders of exported students have weights in 8 bits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,12 @@ METRICS = ("chrf", "bleu-detok", "ce-mean-words")
 LAST = "model.npz"
 
 
-def weights_urls(folder: str, metric: str) -> list[str]:
-    """The weights: the best by a metric, the best by another one, the only ones."""
+def weights_urls(folder: str, metric: str, pair: str) -> list[str]:
+    """The weights: the best by a metric, the best by another one, the only ones, an exported `enru`'s."""
     metrics = (metric, *(other for other in METRICS if other != metric))
     best = [f"{prefix}model.npz.best-{name}.npz" for name in metrics for prefix in ("final.", "")]
-    return [below(folder, name) for name in (*best, LAST)]
+    exported = (f"model.{pair}.intgemm.alphas.bin", f"model.{pair}.intgemm8.bin")
+    return [below(folder, name) for name in (*best, LAST, *exported)]
 
 
 def decoder_urls(weights: str) -> list[str]:
@@ -30,9 +31,13 @@ def decoder_urls(weights: str) -> list[str]:
 
 def vocabulary_urls(folder: str, src: str, trg: str) -> tuple[list[str], list[str]]:
     """The vocabularies of a model from `src` to `trg`, in its own order: one a side, or a joint one."""
+    joint = f"vocab.{src}{trg}.spm"
     source, target = (
-        [below(folder, name) for name in (own, f"vocab.{lang}.spm", "vocab.spm")]
-        for own, lang in (("source.spm", src), ("target.spm", trg))
+        [below(folder, name) for name in (own, f"vocab.{lang}.spm", "vocab.spm", exported, joint)]
+        for own, lang, exported in (
+            ("source.spm", src, f"srcvocab.{src}{trg}.spm"),
+            ("target.spm", trg, f"trgvocab.{src}{trg}.spm"),
+        )
     )
     return source, target
 

@@ -4,8 +4,9 @@
         --url https://example.org/run/backwards --output backwards
 
 The URL is that of a folder: a model's folder of this pipeline, or one of Mozilla's, with weights such as
-final.model.npz.best-chrf.npz, and vocab.spm or vocab.{lang}.spm; --vocab-urls tells of the vocabularies of a
-folder that has none. --src and --trg are in the model's own direction. The output is
+final.model.npz.best-chrf.npz, and vocab.spm or vocab.{lang}.spm; or that of an exported student, whose 8-bit
+weights become floats. --vocab-urls tells of the vocabularies of a folder that has none. --src and --trg are
+in the model's own direction. The output is
 
     model.npz source.spm target.spm decoder.yml    the model, checked to fit its vocabularies
     marian-args.yml                                what its architecture is, as options of Marian
@@ -33,7 +34,15 @@ from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.common.web import NotFound, Source
-from pipeline.continuation.addresses import METRICS, decoder_urls, state_urls, vocabulary_urls, weights_urls
+from pipeline.continuation.addresses import (
+    METRICS,
+    decoder_urls,
+    state_urls,
+    told_of,
+    vocabulary_urls,
+    weights_urls,
+)
+from pipeline.continuation.exported import SUFFIX, write_floats
 
 WEIGHTS = "model.npz"
 CONFIG = "special:model.yml"  # Marian's own description of a model, in the file of its weights
@@ -47,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write the model's folder, marian-args.yml and stats.json."""
     args = parse_arguments(argv)
     with staged(args.output) as (output, scratch):
-        weights = fetch_first(weights_urls(args.url, args.best_model), output / WEIGHTS)
+        weights = fetch_weights(args, output / WEIGHTS, scratch)
         described = describe(output / WEIGHTS, weights.url)
         vocabs = fetch_vocabularies(args, output)
         check_vocabularies(described, output, [weights, *vocabs])
@@ -72,6 +81,16 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--state", action="store_true", help="fetch what is needed to go on with its training, too")
     add("--output", required=True, type=Path, help="new folder for the result")
     return parser.parse_args(argv)
+
+
+def fetch_weights(args: argparse.Namespace, target: Path, scratch: Path) -> Source:
+    """Fetch the weights, those of an exported student as floats."""
+    fetched = fetch_first(weights_urls(args.url, args.best_model, args.src + args.trg), target)
+    if fetched.url.endswith(SUFFIX):
+        target.rename(scratch / "exported")
+        with told_of([fetched.url], scratch):
+            write_floats(scratch / "exported", target)
+    return fetched
 
 
 def describe(weights: Path, url: str) -> Mapping[str, Any]:

@@ -56,6 +56,7 @@ def decided_by(args: argparse.Namespace, pairs: Mapping[str, Path], merged: Opti
         **{f"--{name}": folder for name, folder in pairs.items()},
         **{name: folder for name, folder in before.items() if folder},
     }
+    mixed = {"--old-text": args.old_text} if args.finetune else {}
     arguments = {
         "--src": args.src,
         "--trg": args.trg,
@@ -65,6 +66,7 @@ def decided_by(args: argparse.Namespace, pairs: Mapping[str, Path], merged: Opti
         "--seed": args.seed,
         "--best-model": args.best_model,
         "the curriculum": read_options(args.curriculum),
+        **mixed,
     }
     options = {name: value for name, value in merged.items() if name not in _OF_THE_END}
     return MadeFrom(files, {**options, **arguments})

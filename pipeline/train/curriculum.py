@@ -36,7 +36,7 @@ class Curriculum:
 
     @property
     def datasets(self) -> list[str]:
-        """Names of the datasets that the stages mix (`original`, `backtranslated`), without repetition."""
+        """Names of the datasets that the stages mix (`original`, `backtranslated`, `finetune`), each once."""
         mixes = (line.split()[0] for mix in self.stages.values() for line in mix[:-1])
         return list(dict.fromkeys(mixes))
 
@@ -117,7 +117,7 @@ def read_curriculum(
     try:
         template = yaml.safe_load(path.read_text(encoding="utf-8"))
         curriculum = Curriculum(
-            stages={stage: list(template[stage]) for stage in template["stages"]},
+            stages={stage: [_named(line, names) for line in template[stage]] for stage in template["stages"]},
             modifiers=[
                 _shared(_filled(modifier, names), shares or {})
                 for modifier in template["modifiers"]
@@ -144,12 +144,14 @@ def _applies(modifier: Modifier, conditions: Mapping[str, bool], path: Path) -> 
 
 def _filled(modifier: Modifier, names: Mapping[str, str]) -> Modifier:
     filled = {key: value for key, value in modifier.items() if key != "when"}
-    for key, value in filled.items():
-        if isinstance(value, str):
-            for name, text in names.items():
-                value = value.replace(f"{{{name}}}", text)
-            filled[key] = value
-    return filled
+    return {key: _named(value, names) if isinstance(value, str) else value for key, value in filled.items()}
+
+
+def _named(text: str, names: Mapping[str, str]) -> str:
+    """A text with the values of its placeholders."""
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
 
 
 def _shared(modifier: Modifier, shares: Mapping[str, float]) -> Modifier:

@@ -123,6 +123,13 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--target-vocab", required=True, type=_file, help="SentencePiece model of the target")
     parser.add_argument("--original", required=True, type=_file, metavar="DIR", help="pairs of genuine text")
     parser.add_argument("--backtranslated", type=_file, metavar="DIR", help="pairs of back-translated text")
+    parser.add_argument("--finetune", type=_file, metavar="DIR", help="pairs of the text to finetune on")
+    parser.add_argument(
+        "--old-text",
+        type=_share,
+        default=0.0,
+        help="share of other pairs, where there are some to finetune on",
+    )
     parser.add_argument("--dev-src", required=True, type=_file, help="text to validate on, source")
     parser.add_argument("--dev-trg", required=True, type=_file, help="text to validate on, target")
     parser.add_argument("--model-config", required=True, type=_file, help="Marian's model options, YAML")
@@ -149,6 +156,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def prepare(args: argparse.Namespace, work: Path) -> Training:
     """Read the configs and check that everything fits together, before hours are spent."""
     names = {"source-vocab": str(args.source_vocab), "target-vocab": str(args.target_vocab)}
+    names |= {"old-text": f"{args.old_text:g}", "new-text": f"{1 - args.old_text:g}"}
     curriculum = given_curriculum(args, {"src": args.src, "trg": args.trg, **names})
     (work / "model").mkdir()  # Marian does not
     configs = read_options(args.model_config), read_options(args.training_config)
@@ -159,7 +167,7 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     marian_args |= parse_marian_args(args.marian_args)
     merged = settings.merge(*configs, marian_args)
     merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)
-    given = {"original": args.original, "backtranslated": args.backtranslated}
+    given = {"original": args.original, "backtranslated": args.backtranslated, "finetune": args.finetune}
     pairs = {name: folder for name, folder in given.items() if folder}
     facts = common_facts(list(pairs.values()), [args.source_vocab, args.target_vocab])
     merged["max-length"] = facts.length_for(parse_marian_args(args.marian_args))
@@ -373,6 +381,12 @@ def _file(text: str) -> Path:
     if not path.exists():
         raise argparse.ArgumentTypeError(f"{path} does not exist")
     return path
+
+
+def _share(text: str) -> float:
+    if not 0 <= float(text) < 1:
+        raise argparse.ArgumentTypeError("must be a share from 0 to less than 1")
+    return float(text)
 
 
 def _positive(text: str) -> int:

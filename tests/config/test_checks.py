@@ -121,7 +121,7 @@ def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on(
         ),
         (
             "  models:\n    student:\n      url: https://a.org/1\n      mode: continue\n",
-            "16 continuation.models.student.mode: must be one of init, not the text 'continue'",
+            "16 continuation.models.student.mode: must be one of init, use, not the text 'continue'",
         ),
     ],
 )

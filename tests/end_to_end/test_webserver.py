@@ -238,7 +238,7 @@ def test_every_asset_has_its_group_and_description(server: Server) -> None:
     query = "{ assetNodes { assetKey { path } groupName description isPartitioned } }"
     nodes = server.ask(query)["assetNodes"]
     stages = [node for node in nodes if node["assetKey"]["path"][0] != "recipe"]
-    assert len(stages) == 46  # and two that people look at
+    assert len(stages) == 49  # and two that people look at
     assert all(node["description"] and node["isPartitioned"] for node in nodes)
     assert {node["groupName"] for node in stages} == {
         "data",
@@ -249,6 +249,7 @@ def test_every_asset_has_its_group_and_description(server: Server) -> None:
         "teacher",
         "distillation",
         "student",
+        "finetuning",
         "release",
         "evaluation",
     }

@@ -11,8 +11,10 @@ from typing import Any
 
 from translations_assets.config import (
     continuation,
+    distillation,
     evaluation,
     final_evaluation,
+    finetuning,
     marian_args,
     own_languages,
     translators,
@@ -32,7 +34,7 @@ from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, 
 from translations_assets.config.providers import PARALLEL as PARALLEL_PROVIDERS
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
-PARALLEL = ("train", "devtest", "test")
+PARALLEL = ("train", "finetune", "devtest", "test")
 MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the names of datasets are listed
 
 
@@ -48,6 +50,8 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from _weights_without_limit(config)
     yield from marian_args.check_marian_args(config)
     yield from continuation.check_continuation(config)
+    yield from distillation.check_distillation(config)
+    yield from finetuning.check_finetuning(config)
     yield from evaluation.check_evaluation(config)
     yield from final_evaluation.check_final_evaluation(config)
     yield from translators.check_translators(config)
@@ -113,7 +117,7 @@ def _alias_of_two(config: Mapping[str, Any]) -> Found:
 
 
 def _held_out_in_training(config: Mapping[str, Any]) -> Found:
-    """A set may be in only one of train, devtest and test: its variants, too, hold its sentences."""
+    """A set may be for one purpose only: its variants, too, hold its sentences."""
     for path, dataset, elsewhere in _used_twice(config):
         if not _is_validated_and_tested_on(dataset, path, elsewhere):
             yield path, f"{dataset.shown_key!r} is in {elsewhere} too; a set can be used for one purpose only"
@@ -134,7 +138,11 @@ def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, s
 def _is_validated_and_tested_on(dataset: Dataset, path: KeyPath, elsewhere: str) -> bool:
     """True if the dataset is its provider's only one (NTREX-128), so that using it for both may be meant."""
     provider = PARALLEL_PROVIDERS.get(dataset.provider)
-    return provider is not None and len(provider.sets) == 1 and "train" not in (path[1], elsewhere)
+    return (
+        provider is not None
+        and len(provider.sets) == 1
+        and {"train", "finetune"}.isdisjoint((path[1], elsewhere))
+    )
 
 
 def languages_of_providers(config: Mapping[str, Any]) -> Found:

@@ -59,11 +59,12 @@ class ContinuedBackwards(Section):
 
 
 class ContinuedStudent(Section):
-    """A student of an earlier run, to begin from."""
+    """A student of an earlier run, trained or exported, to begin from."""
 
-    url: Url = Field(description="a folder's URL")
-    mode: Literal["init"] = Field(
-        description="start from its weights, in its shape; the run has its vocabulary"
+    url: Url = Field(description="a folder's URL; an exported student's weights of 8 bits become floats")
+    mode: Literal["init", "use"] = Field(
+        description="train from its weights, in its shape, or take it as it is and train it on "
+        "`datasets.finetune` alone; the run has its vocabulary"
     )
 
 
@@ -156,7 +157,8 @@ def _corpus(config: Mapping[str, Any], name: str) -> Any:
 def _no_training_data(config: Mapping[str, Any]) -> Found:
     datasets = at(config, ("datasets",))
     if isinstance(datasets, Mapping) and "train" not in datasets:
-        if not _corpus(config, "parallel") and not _corpus(config, "distillation"):
+        finetuned = at(config, (*STUDENT, "mode")) == "use" and at(datasets, ("finetune",))
+        if not (_corpus(config, "parallel") or _corpus(config, "distillation") or finetuned):
             yield ("datasets", "train"), "is missing"
     elif at(datasets, ("train",)) == []:
         yield ("datasets", "train"), "is empty; at least one is needed"

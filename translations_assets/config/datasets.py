@@ -38,7 +38,7 @@ AUGMENTATIONS = (
     *("mix", "mix-nocase", "mix-cjk", "short"),
 )
 
-CATEGORIES = ("train", "devtest", "test", "mono-src", "mono-trg")
+CATEGORIES = ("train", "finetune", "devtest", "test", "mono-src", "mono-trg")
 # Where a config names datasets by short names, and the category whose datasets those are.
 THRESHOLDS: Mapping[tuple[str, ...], str] = {
     ("experiment", "bicleaner", "dataset-thresholds"): "train",

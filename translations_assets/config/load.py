@@ -42,6 +42,7 @@ _TYPES = {
 _LIMITS = {
     "greater_than": "greater than {gt:g}",
     "greater_than_equal": "{ge:g} or more",
+    "less_than": "less than {lt:g}",
     "less_than_equal": "{le:g} or less",
     "multiple_of": "a multiple of {multiple_of}",
 }

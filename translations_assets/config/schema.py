@@ -26,9 +26,11 @@ from translations_assets.config.datasets import (
     numbered,
     written,
 )
+from translations_assets.config.distillation import Distillation
 from translations_assets.config.errors import suggestion
 from translations_assets.config.evaluation import Evaluation, MetricXModel
 from translations_assets.config.final_evaluation import FinalEvaluation
+from translations_assets.config.finetuning import Finetuning
 from translations_assets.config.gates import Checks
 from translations_assets.config.languages import Language, unknown
 from translations_assets.config.own_languages import OwnLanguage, spoken
@@ -254,6 +256,9 @@ class Experiment(Section):
     backwards_decoder: Literal["marian", "ctranslate2"] = default(
         "marian", "decoder of the backwards model where it translates back; scores are Marian's"
     )
+    sampled_backtranslations: Threshold = default(
+        0.0, "share of back-translations that are sampled, where the others are the likeliest by beam search"
+    )
     selection: Selection = default({}, "choice among the teachers' translations")
     filter: Literal["ce", "qe", "none"] = default(
         "ce",
@@ -290,6 +295,7 @@ class Datasets(Section):
     train: Parallel = default((), "parallel text to train on; needed unless a corpus is continued")
     devtest: NotEmpty[Parallel] = Field(description="parallel text to validate on while training")
     test: Parallel = Field(description="parallel text that every model is evaluated on")
+    finetune: Parallel = default((), "better parallel text, for `finetuning.models` at the end")
     mono_src: Mono = default((), "source text for the teacher to translate")
     mono_trg: Mono = default((), "target text to translate back")
 
@@ -313,6 +319,9 @@ class MarianArgs(Section):
     training_student: MarianOptions = _options("training-student", "training the student")
     training_student_finetuned: MarianOptions = _options(
         "training-student-finetuned", "finetuning the student, whose shape it keeps"
+    )
+    training_on_finetune: MarianOptions = _options(
+        "training-on-finetune", "training on `datasets.finetune`, over those of the model's own training"
     )
     decoding_backward: MarianOptions = _options("decoding-backward", "translating back")
     decoding_teacher: MarianOptions = _options("decoding-teacher", "translating with the teachers")
@@ -366,6 +375,8 @@ class TrainingConfig(Section):
 
     experiment: Experiment = Field(description="what is trained, and how")
     datasets: Datasets = Field(description="the datasets, by what they are used for")
+    distillation: Distillation = default({}, "the text that the student learns from")
+    finetuning: Finetuning = default({}, "training on `datasets.finetune` at the end")
     marian_args: MarianArgs = default({}, "options of Marian, by model and task")
     checks: Checks = default({}, "levels and thresholds of the quality gates")
     evaluation: Evaluation = default({}, "metrics that need a model, and paragraphs")

@@ -10,6 +10,7 @@ from translations_assets.stages import (
     cleaning,
     corpus,
     final_evaluation,
+    finetuning,
     metrics,
     quality,
     release,
@@ -19,7 +20,7 @@ from translations_assets.stages import (
 )
 
 _MODULES = (
-    *(corpus, cleaning, training, translators, alignments, translation),
+    *(corpus, cleaning, finetuning, training, translators, alignments, translation),
     *(metrics, release, final_evaluation, quality),
 )
 

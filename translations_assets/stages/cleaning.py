@@ -94,9 +94,12 @@ def clean_mono(
 @stage(group="corpus")
 def bicleaner_model(config: TrainingConfig) -> Folder | None:
     """The model of Bicleaner-AI for the languages, or else the one of English and 49 others."""
-    if not any(
+    thresholds = [
         _threshold(config.experiment.bicleaner, dataset.short_name) for dataset in config.datasets.train
-    ):
+    ]
+    if config.datasets.finetune:
+        thresholds.append(config.finetuning.bicleaner_threshold)
+    if not any(thresholds):
         return None
     src, trg = config.experiment.src, config.experiment.trg
     fetched = step(
@@ -114,7 +117,13 @@ def bicleaner(config: TrainingConfig, clean_corpus: Corpora, bicleaner_model: Fo
     """The cleaned parallel datasets without the pairs that Bicleaner-AI does not take for translations."""
     if bicleaner_model is None:
         return clean_corpus
-    return [_filter_corpus(config, corpus, bicleaner_model) for corpus in clean_corpus]
+    thresholds = config.experiment.bicleaner
+    return [
+        filter_by_bicleaner(config, corpus, bicleaner_model, threshold)
+        if (threshold := _threshold(thresholds, corpus.short_name))
+        else corpus
+        for corpus in clean_corpus
+    ]
 
 
 @stage(group="corpus")
@@ -278,10 +287,8 @@ def _threshold(thresholds: Thresholds, short_name: str) -> float:
     return thresholds.dataset_thresholds.get(short_name, thresholds.default_threshold)
 
 
-def _filter_corpus(config: TrainingConfig, corpus: Corpus, model: Folder) -> Corpus:
-    threshold = _threshold(config.experiment.bicleaner, corpus.short_name)
-    if not threshold:
-        return corpus
+def filter_by_bicleaner(config: TrainingConfig, corpus: Corpus, model: Folder, threshold: float) -> Corpus:
+    """Score a dataset by Bicleaner-AI, and keep what exceeds the threshold."""
     src, trg = config.experiment.src, config.experiment.trg
     name = f"{corpus.short_name}-{src}-{trg}"
     scored = step(

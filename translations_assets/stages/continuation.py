@@ -28,7 +28,14 @@ HUB = "https://huggingface.co/"
 
 def distils(config: TrainingConfig) -> bool:
     """True if the student's text is made here; where it is fetched, all that leads to it is left out."""
-    return config.continuation.corpora.distillation is None
+    return config.continuation.corpora.distillation is None and not only_finetunes(config)
+
+
+def only_finetunes(config: TrainingConfig) -> bool:
+    """True if a student of an earlier run is trained on the text to finetune on, and on no other."""
+    given, datasets = config.continuation, config.datasets
+    others = datasets.train or given.corpora.parallel or given.corpora.distillation
+    return bool(datasets.finetune) and not others
 
 
 def trains_teachers(config: TrainingConfig) -> bool:
@@ -39,13 +46,19 @@ def trains_teachers(config: TrainingConfig) -> bool:
 
 def back_translates(config: TrainingConfig) -> bool:
     """True if monolingual target text is translated back here."""
-    return trains_teachers(config) and config.continuation.corpora.backtranslations is None
+    return uses_backtranslations(config) and config.continuation.corpora.backtranslations is None
+
+
+def uses_backtranslations(config: TrainingConfig) -> bool:
+    """True if teachers are trained on back-translated text, or students read some of it."""
+    read = config.distillation.backtranslated_max_sentences is not None
+    return trains_teachers(config) or (distils(config) and read)
 
 
 def needs_backwards(config: TrainingConfig) -> bool:
     """True if the backwards model is used: it translates monolingual text back, or its scores filter."""
     own = config.experiment
-    return own.filter == "ce" or (
+    return (own.filter == "ce" and not only_finetunes(config)) or (
         back_translates(config) and bool(config.datasets.mono_trg) and not own.backwards
     )
 

@@ -24,7 +24,7 @@ from translations_assets.stages.handles import CleanMono, Corpora, Corpus, Mono,
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 # Seeds of the samplers, one a corpus; part of the keys.
-SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114}
+SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114, "finetune": 1115}
 
 
 @stage(group="data")
@@ -90,14 +90,14 @@ def merge_corpus(
         return fetched
     limit, weights = config.experiment.corpus_max_sentences, config.experiment.merging.dataset_weights.train
     choices = _choices(config, weights, bicleaner)
-    return _merge_parallel(config, "corpus", bicleaner, dataset_devtest + dataset_test, limit, choices)
+    return merge_parallel(config, "corpus", bicleaner, dataset_devtest + dataset_test, limit, choices)
 
 
 @stage(group="corpus")
 def merge_devset(config: TrainingConfig, dataset_devtest: Corpora, dataset_test: Corpora) -> Corpus:
     """The validation set, without any line of a test set."""
     limit = config.experiment.dev_max_sentences
-    return _merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
+    return merge_parallel(config, "devset", dataset_devtest, dataset_test, limit, {})
 
 
 @stage(group="corpus")
@@ -246,7 +246,7 @@ def _choices(
     return args
 
 
-def _merge_parallel(
+def merge_parallel(
     config: TrainingConfig,
     name: str,
     corpora: Corpora,
@@ -254,6 +254,7 @@ def _merge_parallel(
     limit: int | None,
     choices: Mapping[str, Arg],
 ) -> Corpus:
+    """The step that merges parallel datasets into one text, without any line of `held_out`."""
     args: dict[str, Arg] = {
         "datasets": [corpus.name for corpus in corpora],
         "max_sentences": limit,

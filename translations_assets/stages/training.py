@@ -6,32 +6,34 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from translations_assets.common.errors import GraphError
+from translations_assets.config.finetuning import Finetuned
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Folder, Input, RepoFile, Step
+from translations_assets.graph.step import Input, RepoFile
 from translations_assets.stages.continuation import distils, fetch_model, fetch_vocab, needs_backwards
+from translations_assets.stages.finetuning import finetunes
 from translations_assets.stages.handles import (
-    MODEL_FILES,
-    PAIR_FILES,
-    STATE_FILES,
-    TRAINED_WITH,
     Aligned,
     Corpus,
     Model,
     Vocab,
     languages,
-    marian_args,
     modifier_shares,
 )
 from translations_assets.stages.languages import letters
+from translations_assets.stages.train_steps import (
+    TRAIN_CONFIGS,
+    maker,
+    max_length,
+    train_model,
+    training_pairs,
+)
 
-TRAIN_CONFIGS = "pipeline/train/configs"
 SEED = 1111
 # Pieces that a side of a pair may have, unless `marian-args` say max-length. Training asks its pairs.
 BACKWARDS_LENGTH = 100
 TEACHER_LENGTH = 100
 STUDENT_LENGTH = 200
-TRAINING_ATTEMPTS = 10  # each goes on from the last save, so that machines may be taken away
 
 
 @stage(group="vocabulary")
@@ -115,11 +117,13 @@ def train_teacher(
     train_vocab: Vocab,
     alignments_original: Aligned | None,
     alignments_backtranslated: Aligned | None,
+    alignments_finetune: Aligned | None,
     merge_devset: Corpus,
 ) -> list[Model]:
     """The teachers, one per ensemble member, trained on parallel and back-translated text, seeds 1..N.
 
-    An earlier run's are fetched where they are given: to be used, trained further, or begun with.
+    At the end they are trained on `datasets.finetune`, where `finetuning.models` says so. An earlier run's
+    are fetched where they are given: to be used, trained further, or begun with.
     """
     fetched, given = _fetch(config), config.continuation.models.teacher
     if alignments_original is None:
@@ -133,7 +137,7 @@ def train_teacher(
         name: training_pairs(f"{name}-teacher-{config.pair}", text, train_vocab, length)
         for name, text in texts.items()
     }
-    return [
+    teachers = [
         train_model(
             config,
             label=f"train-teacher-{config.pair}-{seed}",
@@ -150,6 +154,52 @@ def train_teacher(
         )
         for seed in range(1, config.experiment.teacher_ensemble + 1)
     ]
+    if alignments_finetune is None or not finetunes(config, "teacher"):
+        return teachers
+    pairs = training_pairs(f"finetune-teacher-{config.pair}", alignments_finetune, train_vocab, length)
+    return [
+        _on_finetune(
+            config,
+            "teacher",
+            f"-{seed}",
+            model,
+            {"original": data["original"], "finetune": pairs},
+            train_vocab,
+            merge_devset,
+            seed,
+        )
+        for seed, model in enumerate(teachers, start=1)
+    ]
+
+
+def _on_finetune(
+    config: TrainingConfig,
+    model: Finetuned,
+    number: str,
+    pretrained: Model,
+    data: Mapping[str, Input],
+    vocab: Vocab,
+    dev: Corpus,
+    seed: int = SEED,
+) -> Model:
+    """Train a model on the text to finetune on, mixed with the old text where there is some."""
+    options, both = config.marian_args, "finetune" in data
+    first = options.training_student if model == "student" else options.training_teacher
+    return train_model(
+        config,
+        label=f"train-{model}-on-finetune-{config.pair}{number}",
+        vocab=vocab,
+        data=data,
+        dev=dev,
+        model=f"student.{config.experiment.student_model}" if model == "student" else model,
+        training=f"{model}.train",
+        curriculum=f"{model}.on-finetune" if both else model,
+        args={**first, **options.training_on_finetune},
+        seed=seed,
+        pretrained=pretrained,
+        inherits="shape",
+        old_text=config.finetuning.old_text if both else None,
+    )
 
 
 def _fetch(config: TrainingConfig) -> list[Model]:
@@ -167,15 +217,32 @@ def _fetch(config: TrainingConfig) -> list[Model]:
 
 @stage(group="student")
 def train_student(
-    config: TrainingConfig, train_vocab: Vocab, alignments_student: Aligned, merge_devset: Corpus
+    config: TrainingConfig,
+    train_vocab: Vocab,
+    alignments_student: Aligned,
+    alignments_finetune: Aligned | None,
+    merge_devset: Corpus,
 ) -> Model:
     """The student: a small model trained on the distilled corpus.
 
-    An earlier run's is fetched where it is given: training begins with its weights, in its shape.
+    An earlier run's is fetched where it is given: training begins with its weights, in its shape; or it is
+    taken as it is. At the end it is trained on `datasets.finetune`, where `finetuning.models` says so.
     """
     src, trg, given = config.experiment.src, config.experiment.trg, config.continuation.models.student
     fetched = fetch_model(config, f"student-{src}-{trg}", given.url, given.mode, src, trg) if given else None
-    return _train(config, "train", train_vocab, alignments_student, merge_devset, fetched)
+    is_trained = not (given and given.mode == "use")
+    student = fetched
+    if student is None or is_trained:
+        args = config.marian_args.training_student
+        data = _student_pairs(config, "student", args, train_vocab, alignments_student, None)
+        student = _train(config, "train", train_vocab, data, merge_devset, fetched)
+    if not finetunes(config, "student") or (is_trained and alignments_finetune is None):
+        return student
+    args = config.marian_args.training_student
+    data = _student_pairs(
+        config, "student", args, train_vocab, alignments_student, alignments_finetune, before=student
+    )
+    return _on_finetune(config, "student", "", student, data, train_vocab, merge_devset)
 
 
 @stage(group="student")
@@ -184,135 +251,69 @@ def finetune_student(
     train_student: Model,
     train_vocab: Vocab,
     alignments_student: Aligned,
+    alignments_finetune: Aligned | None,
     merge_devset: Corpus,
 ) -> Model:
-    """The student, in its shape, trained on with weights that are quantised to 8 bits in the forward pass."""
-    return _train(config, "finetune", train_vocab, alignments_student, merge_devset, train_student)
+    """The student, in its shape, trained on with weights that are quantised to 8 bits in the forward pass.
+
+    On the text that it was trained on last.
+    """
+    options = config.marian_args
+    args, before = options.training_student_finetuned, train_student
+    alike = max_length(args, STUDENT_LENGTH) == max_length(options.training_student, STUDENT_LENGTH)
+    data = _student_pairs(
+        config,
+        "finetuned-student",
+        args,
+        train_vocab,
+        alignments_student,
+        alignments_finetune if finetunes(config, "student") else None,
+        before=before if alike else None,
+    )
+    return _train(config, "finetune", train_vocab, data, merge_devset, train_student)
+
+
+def _student_pairs(
+    config: TrainingConfig,
+    name: str,
+    args: Mapping[str, Any],
+    vocab: Vocab,
+    aligned: Aligned,
+    finetune: Aligned | None,
+    before: Model | None = None,
+) -> dict[str, Input]:
+    """The pairs that a student reads; those that it has read `before` are not made again."""
+    length = max_length(args, STUDENT_LENGTH)
+    texts = {"original": aligned, **({"finetune": finetune} if finetune else {})}
+    made = maker(before).inputs if before else {}
+    return {
+        kind: made.get(kind)
+        or training_pairs(f"{kind}-{name}-{config.pair}", text, vocab, length, link_pieces=True)
+        for kind, text in texts.items()
+    }
 
 
 def _train(
     config: TrainingConfig,
     verb: Literal["train", "finetune"],
     vocab: Vocab,
-    aligned: Aligned,
+    data: Mapping[str, Input],
     dev: Corpus,
     pretrained: Model | None = None,
 ) -> Model:
     options = config.marian_args
-    args = options.training_student if verb == "train" else options.training_student_finetuned
-    length = max_length(args, STUDENT_LENGTH)
-    if verb == "finetune" and pretrained and length == max_length(options.training_student, STUDENT_LENGTH):
-        pairs = maker(pretrained).inputs["original"]
-    else:
-        label = f"original-{'student' if verb == 'train' else 'finetuned-student'}-{config.pair}"
-        pairs = training_pairs(label, aligned, vocab, length, link_pieces=True)
     return train_model(
         config,
         label=f"{verb}-student-{config.pair}",
         vocab=vocab,
-        data={"original": pairs},
+        data=data,
         dev=dev,
         model=f"student.{config.experiment.student_model}",
         training=f"student.{verb}",
-        curriculum="student",
-        args=args,
+        curriculum="student.on-finetune" if "finetune" in data else "student",
+        args=options.training_student if verb == "train" else options.training_student_finetuned,
         seed=SEED,
         pretrained=pretrained,
         inherits="shape",
+        old_text=config.finetuning.old_text if "finetune" in data else None,
     )
-
-
-def max_length(marian_args: Mapping[str, Any], default: int) -> int:
-    """The pieces that a side of a pair may have, as a section of `marian-args` says."""
-    return int(str(marian_args.get("max-length", default)))
-
-
-def training_pairs(
-    name: str, text: Corpus | Aligned, vocab: Vocab, length: int, link_pieces: bool = False
-) -> Folder:
-    """The pairs of a text that a training reads: short enough, in compressed blocks.
-
-    With `link_pieces` also the links of SentencePiece pieces, from which a guided student learns.
-    """
-    made = step(
-        "pipeline.train.training_pairs",
-        label=f"training-pairs-{name}",
-        args={"max_length": length, "link_pieces": link_pieces},
-        inputs={
-            "corpus_src": text.src,
-            "corpus_trg": text.trg,
-            "alignments": text.alignments if isinstance(text, Aligned) else None,
-            "source_vocab": vocab.src,
-            "target_vocab": vocab.trg,
-        },
-        outputs=(*PAIR_FILES, "stats.json"),
-        worker="large-cpu",
-    )
-    return made.folder()
-
-
-def train_model(
-    config: TrainingConfig,
-    *,
-    label: str,
-    vocab: Vocab,
-    data: Mapping[str, Input],
-    dev: Corpus,
-    model: str,
-    training: str,
-    curriculum: str,
-    args: Mapping[str, Any],
-    seed: int,
-    pretrained: Model | None = None,
-    inherits: Literal["args", "shape"] = "args",
-    resume: bool = False,
-    backwards: bool = False,
-) -> Model:
-    """A step that trains a model on pairs; from target to source when it is `backwards`.
-
-    `vocab` and `dev` are in the model's direction. It begins with the weights of `pretrained`, if any, and
-    with the options of its training, or those of its shape alone (`inherits`), over which `args` are laid;
-    with `resume` also with what that saved last, so that it continues.
-    """
-    src, trg = config.experiment.src, config.experiment.trg
-    if backwards:
-        src, trg = trg, src
-    spoken = config.spoken(src)
-    trained = step(
-        "pipeline.train.train",
-        label=label,
-        args={
-            "src": src,
-            "trg": trg,
-            "marian_args": marian_args(args),
-            "seed": seed,
-            "best_model": config.experiment.best_model,
-            "bicameral": spoken.bicameral,
-            "phonemic": spoken.phonemic,
-            "modifiers": None if backwards else modifier_shares(config),
-        },
-        inputs={
-            **data,
-            "source_vocab": vocab.src,
-            "target_vocab": vocab.trg,
-            "dev_src": dev.src,
-            "dev_trg": dev.trg,
-            "model_config": RepoFile(f"{TRAIN_CONFIGS}/model/{model}.yml"),
-            "training_config": RepoFile(f"{TRAIN_CONFIGS}/training/{training}.yml"),
-            "curriculum": RepoFile(f"{TRAIN_CONFIGS}/curriculum/{curriculum}.yml"),
-            "pretrained": pretrained,
-            f"pretrained_{inherits}": maker(pretrained)[TRAINED_WITH] if pretrained else None,
-            "state": maker(pretrained).folder(*STATE_FILES) if pretrained and resume else None,
-        },
-        outputs=(*MODEL_FILES, TRAINED_WITH, "metrics.json", *STATE_FILES),
-        worker="large-gpu",
-        resumable=True,
-        repeatable=False,
-        attempts=TRAINING_ATTEMPTS,
-    )
-    return trained.folder(*MODEL_FILES)
-
-
-def maker(model: Model) -> Step:
-    """The step that trained a model, or fetched it."""
-    return model.files[MODEL_FILES[0]].step

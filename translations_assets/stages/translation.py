@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Output, Step
-from translations_assets.stages.continuation import fetch_corpus, trains_teachers
+from translations_assets.stages.continuation import fetch_corpus, only_finetunes, uses_backtranslations
+from translations_assets.stages.distilled_text import sample_pairs, with_noise
 from translations_assets.stages.handles import (
     CONVERTED_FILES,
     RESUMED_ATTEMPTS,
@@ -153,18 +155,25 @@ def translate_mono_trg(
     `experiment.backwards` translates it, else the backwards model. It is fetched where an earlier run's is
     given.
     """
-    if trains_teachers(config) and (fetched := fetch_corpus(config, "backtranslations")):
+    if uses_backtranslations(config) and (fetched := fetch_corpus(config, "backtranslations")):
         return fetched
     if merge_mono_trg is None:
         return None
     if config.experiment.backwards:
         shares = shares_of(config.experiment.backwards, fetch_translators)
     elif train_backwards:
-        shares = [(_backwards_decoder(config, train_backwards), 1.0)]
+        shares = _sampled_in_part(config, _backwards_decoder(config, train_backwards))
     else:
         return None
     translated = translate_in_chunks(config, "mono-trg", merge_mono_trg.text, shares, "backward")
     return Corpus(translated, merge_mono_trg.text)
+
+
+def _sampled_in_part(config: TrainingConfig, decoder: Decoder) -> Shares:
+    """The backwards model as two decoders, one of which samples, where the config gives that a share."""
+    sampled = config.experiment.sampled_backtranslations
+    shares = ((decoder, 1 - sampled), (replace(decoder, sampled=True), sampled))
+    return [(one, share) for one, share in shares if share]
 
 
 def _backwards_decoder(config: TrainingConfig, model: Model) -> Decoder:
@@ -208,6 +217,9 @@ def translate_corpus(
     """
     if merge_corpus is None:
         return None
+    limit = config.distillation.corpus_max_sentences
+    if limit:
+        merge_corpus = sample_pairs(config, "corpus", merge_corpus, limit)
     text, selection = merge_corpus.src, config.experiment.selection.corpus
     translated = translate_in_chunks(
         config,
@@ -260,12 +272,22 @@ def merge_translated(
     config: TrainingConfig,
     translate_corpus: Corpus | None,
     translate_mono_src: Corpus | None,
+    translate_mono_trg: Corpus | None,
     dataset_devtest: Corpora,
     dataset_test: Corpora,
 ) -> Corpus | None:
-    """The distilled corpus, shuffled, without duplicates and without any line of a dev or test set."""
+    """The distilled corpus, shuffled, without duplicates and without any line of a dev or test set.
+
+    With `distillation.backtranslated-max-sentences` also target text and its back-translation.
+    """
     if translate_corpus is None:
         return None
+    limit = config.distillation.backtranslated_max_sentences
+    back = (
+        sample_pairs(config, "backtranslated", translate_mono_trg, limit)
+        if translate_mono_trg and limit
+        else None
+    )
     held_out = dataset_devtest + dataset_test
     return corpus_step(
         config,
@@ -276,6 +298,8 @@ def merge_translated(
             **translate_corpus.sides,
             "mono_src": translate_mono_src.src if translate_mono_src else None,
             "mono_trg": translate_mono_src.trg if translate_mono_src else None,
+            "backtranslated_src": back.src if back else None,
+            "backtranslated_trg": back.trg if back else None,
             "held_out_src": [corpus.src for corpus in held_out],
             "held_out_trg": [corpus.trg for corpus in held_out],
         },
@@ -323,22 +347,33 @@ def score(
 
 
 @stage(group="distillation")
-def cefilter(config: TrainingConfig, merge_translated: Corpus | None, score: Output | None) -> Corpus:
+def cefilter(
+    config: TrainingConfig,
+    merge_translated: Corpus | None,
+    score: Output | None,
+    merge_finetune: Corpus | None,
+) -> Corpus:
     """The distilled corpus without the five per cent of pairs that the backwards model finds least likely, or
     that MetricX finds the worst.
 
-    With `experiment.filter: none` all of it. An earlier run's is fetched, as it is, where it is given.
+    With `experiment.filter: none` all of it. An earlier run's is fetched, as it is, where it is given. Where
+    an earlier student is finetuned on `datasets.finetune` alone, it is that text. At last comes the noise of
+    `distillation.noise`.
     """
+    if only_finetunes(config):
+        assert merge_finetune is not None  # there are datasets
+        return merge_finetune
     fetched = fetch_corpus(config, "distillation")
     if fetched:
-        return fetched
+        return with_noise(config, fetched)
     assert merge_translated is not None  # it is made where it is not fetched
     if config.experiment.filter == "none":
-        return merge_translated
-    return corpus_step(
+        return with_noise(config, merge_translated)
+    filtered = corpus_step(
         config,
         "pipeline.cefilter.filter",
         label=f"cefilter-{config.pair}",
         args={"drop": DROPPED_SHARE},
         inputs={**merge_translated.sides, "scores": score},
     )
+    return with_noise(config, filtered)

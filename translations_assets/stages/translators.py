@@ -41,6 +41,7 @@ COMMERCIAL_SECRETS: Mapping[Company, tuple[str, ...]] = {
     "microsoft": ("MICROSOFT_API_KEY", "MICROSOFT_BASE_URL", "MICROSOFT_REGION"),
 }
 PROMPT = RepoFile(f"{DECODING_CONFIGS}/prompts/endpoint.yml")
+SAMPLING = {"beam-size": 1, "output-sampling": ["full", 1.0]}
 ENGLISH = "en"  # by way of which Firefox translates pairs without it
 TOKENS = "tokens.json"  # of a model of the hub: what stands around its sentences
 
@@ -49,7 +50,8 @@ TOKENS = "tokens.json"  # of a model of the hub: what stands around its sentence
 class Decoder:
     """What translates: models of Marian, one in CTranslate2's form or Firefox's, a service, or two of these.
 
-    lists  whether it can give several translations of a line
+    lists    whether it can give several translations of a line
+    sampled  whether models draw each piece at random, by its likelihood
     legs   those that translate one after the other
     """
 
@@ -59,6 +61,7 @@ class Decoder:
     endpoint: Endpoint | None = None
     commercial: tuple[Company, Commercial] | None = None
     lists: bool = True
+    sampled: bool = False
     legs: Sequence[Leg] = ()
 
 
@@ -241,7 +244,7 @@ def _translate(
     translated = step(
         "pipeline.translate.with_ctranslate2" if converted else "pipeline.translate.translate",
         label=f"translate-{name}",
-        args={"marian_args": marian_args(args), "nbest": nbest},
+        args={"marian_args": marian_args({**args, **SAMPLING} if decoder.sampled else args), "nbest": nbest},
         inputs={
             **({"model": converted, "cuda_lock": CUDA} if converted else {"models": decoder.models}),
             "text": text,

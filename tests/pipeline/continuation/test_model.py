@@ -101,7 +101,9 @@ def test_a_folder_of_mozillas(tmp_path: Path, vocabs: tuple[str, str]) -> None:
 
 
 def test_the_best_model_by_the_configs_metric_is_taken_then_by_another_one(tmp_path: Path) -> None:
-    names = [url.rpartition("/")[2] for url in weights_urls("https://example.org/m/", "bleu-detok")]
+    urls = weights_urls("https://example.org/m/", "bleu-detok", "enru")
+    *names, alphas, plain = [url.rpartition("/")[2] for url in urls]
+    assert (alphas, plain) == ("model.enru.intgemm.alphas.bin", "model.enru.intgemm8.bin")
     assert names[0] == "final.model.npz.best-bleu-detok.npz"
     assert names[-1] == "model.npz"
     for number, name in enumerate(names):

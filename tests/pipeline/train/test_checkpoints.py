@@ -143,7 +143,7 @@ def test_every_argument_that_shapes_the_text_belongs_to_what_a_set_is_made_from(
     names = ("source_vocab", "target_vocab", "dev_src", "dev_trg", "curriculum")
     texts = dict.fromkeys(("src", "trg", "modifiers", "seed", "best_model"), "a")
     args: dict[str, object] = {**dict.fromkeys(names, file), **texts, "pretrained": None, "state": None}
-    args |= {"bicameral": False, "phonemic": False}
+    args |= {"bicameral": False, "phonemic": False, "finetune": None, "old_text": 0.0}
     facts = [decided_by(Namespace(**{**args, **more}), {}, {}).facts for more in ({}, changed)]
     assert facts[0] != facts[1]
 

@@ -110,6 +110,23 @@ def test_only_the_last_stage_stops_early(tmp_path: Path) -> None:
     assert "Stage 2 of 2" in done.stderr
 
 
+def test_a_model_is_trained_on_better_text_with_a_share_of_the_old(tmp_path: Path) -> None:
+    """600 pairs to finetune on, which are read once, in batches of 32 lines of which a quarter are old."""
+    mix = {"train": ["original {old-text}", "finetune {new-text}", "until finetune 1"]}
+    options = {"curriculum": write_curriculum(tmp_path, mix), "finetune": tiny.corpus().pairs}
+    done = train(tmp_path, {**QUICK, "after": "0e"}, {**options, "old-text": 0.25})
+    assert done.returncode == 0, done.stderr
+    assert metrics(tmp_path)["pairs"].keys() == {"original", "finetune", "dev"}
+    assert metrics(tmp_path)["updates"] == 600 / 24
+
+
+@pytest.mark.parametrize("share", ["1", "-0.1"])
+def test_a_share_that_leaves_nothing_to_finetune_on_is_refused(tmp_path: Path, share: str) -> None:
+    done = train(tmp_path, QUICK, {"finetune": tiny.corpus().pairs, "old-text": share})
+    assert done.returncode == 2
+    assert "a share from 0 to less than 1" in done.stderr
+
+
 def test_a_training_that_diverges_says_so(tmp_path: Path) -> None:
     done = train(
         tmp_path,

@@ -1,0 +1,184 @@
+"""What the recipes of docs/recipes.md bring on the demo's text: chrF of students, over several seeds.
+
+    python -m benchmarks.recipes --work FOLDER [--seeds 3] [--only baseline noise …]
+
+Each recipe is the demo's config with a few keys more. All of them share a store in the folder, so that only
+what differs is made, and a run that was cut off goes on. A seed decides what a student begins with and the
+order of its text; teachers are the same for all.
+
+The text to finetune on, and its own test set, are the demo's sentences of a domain: a house style, in which
+twelve words of Esperanto are others than in the training text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipeline.data.demo_corpus import parallel_part
+from translations_assets.common.settings import repository_root
+
+ROOT = repository_root()
+DEMO = ROOT / "configs" / "en-eo.demo.yml"
+# The house style: stems of its words, by those of the training text
+STYLE = {
+    "skatol": "kest", "student": "lernant", "instruist": "edukist", "amik": "kunul", "kuracist": "medikist",
+    "knabin": "junulin", "malgrand": "et", "bel": "allog", "libr": "volum", "tabl": "labortabl",
+    "seĝ": "sidil", "nov": "freŝ",
+}  # fmt: skip
+ENDINGS = {kind + plural + case for kind in "oa" for plural in ("", "j") for case in ("", "n")}
+TESTS = ("demo_test", "demo_aug-upper_test", "demo_aug-typos_test", "style")
+# A config has no seeds: students get theirs where the stages ask for their training.
+RUN = """
+import sys
+from translations_assets.stages import training
+seed, train = int(sys.argv.pop(1)), training.train_model
+def seeded(config, **options):
+    more = seed if options["model"].startswith("student") else 0
+    return train(config, **{**options, "seed": options["seed"] + more})
+training.train_model = seeded
+from translations_assets.cli.main import main
+main()
+"""
+MODEL = "student"
+
+
+def recipes(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    """The keys of each recipe; `baseline` has none, and `feed` are today's shares in the student's feed."""
+    style = {"dataset": str(folder / "style-train.[LANG]"), "alias": "style-train"}
+    finetune = {
+        "datasets.finetune": [style],
+        "marian-args.training-on-finetune": {
+            "after": "300u",
+            "learn-rate": 0.0005,
+            "valid-freq": 100,
+            "save-freq": 100,
+        },
+    }
+    clean_feed = {"experiment.modifiers": {"typos": 0.0, "upper-case": 0.0, "title-case": 0.0}}
+    noise = {"distillation.noise": {"typos": 0.3, "upper-case": 0.07}}
+    return {
+        "baseline": {},
+        "finetune, old text 0 %": {**finetune, "finetuning.old-text": 0.0},
+        "finetune, old text 50 %": {**finetune, "finetuning.old-text": 0.5},
+        "no noise at all": clean_feed,
+        "noise before the teacher alone": {**clean_feed, **noise},
+        "noise in the feed and before": noise,
+        "back-translations": {"distillation.backtranslated-max-sentences": 10_000},
+        "back-translations, half sampled": {
+            "distillation.backtranslated-max-sentences": 10_000,
+            "experiment.sampled-backtranslations": 0.5,
+        },
+        "half of the parallel text": {"distillation.corpus-max-sentences": 9_000},
+        "a quarter of it": {"distillation.corpus-max-sentences": 4_500},
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Train, and print the table; see the module's text."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--work", required=True, type=Path, help="folder for the store, configs and results")
+    parser.add_argument("--seeds", type=int, default=3, help="students of each recipe")
+    parser.add_argument("--only", nargs="*", help="recipes, by the beginnings of their names")
+    args = parser.parse_args(argv)
+    work = args.work.absolute()
+    (work / "configs").mkdir(parents=True, exist_ok=True)
+    _write_style(work)
+    print(f"| recipe | {' | '.join(TESTS)} |\n|---|{'---|' * len(TESTS)}", flush=True)
+    for name, keys in recipes(work).items():
+        if args.only and not name.startswith(tuple(args.only)):
+            continue
+        found = [
+            _student(work, _write_config(work, name, keys, seed), seed) for seed in range(1, args.seeds + 1)
+        ]
+        cells = (_cell([scores[test] for scores in found]) for test in TESTS)
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def _write_style(work: Path) -> None:
+    """Text of the house style: sentences of the training text and of the test set that have such words."""
+    for part, name, most in (("train", "style-train", 1000), ("test", "style-test", 200)):
+        pairs = [(pair.en, _styled(pair.eo)) for pair in parallel_part(part)[0]]
+        genuine = {pair.eo for pair in parallel_part(part)[0]}
+        pairs = [pair for pair in pairs if pair[1] not in genuine][:most]
+        for lang, side in (("en", 0), ("eo", 1)):
+            text = "".join(f"{pair[side]}\n" for pair in pairs)
+            (work / f"{name}.{lang}").write_text(text, encoding="utf-8")
+
+
+def _styled(text: str) -> str:
+    return re.sub(r"\w+", _styled_word, text)
+
+
+def _styled_word(match: re.Match[str]) -> str:
+    word = match[0]
+    for before, after in STYLE.items():
+        if word.lower().startswith(before) and word[len(before) :].lower() in ENDINGS:
+            return (after.capitalize() if word[0].isupper() else after) + word[len(before) :]
+    return word
+
+
+def _write_config(work: Path, name: str, keys: Mapping[str, Any], seed: int) -> str:
+    config = yaml.safe_load(DEMO.read_text(encoding="utf-8"))
+    style = {"dataset": str(work / "style-test.[LANG]"), "alias": "style"}
+    config["datasets"]["test"].append(style)
+    for key, value in keys.items():
+        *path, last = key.split(".")
+        section = config
+        for part in path:
+            section = section.setdefault(part, {})
+        section[last] = {**section.get(last, {}), **value} if isinstance(value, Mapping) else value
+    letters = "".join(character if character.isalnum() else "-" for character in name)
+    partition = f"en-eo.{letters}.{seed}"
+    config["experiment"]["name"] = f"{letters}.{seed}"  # so that no graph of another seed is remembered
+    (work / "configs" / f"{partition}.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return partition
+
+
+def _student(work: Path, partition: str, seed: int) -> dict[str, float]:
+    """The chrF of a student on each test set."""
+    kept = work / f"{partition}.json"
+    if not kept.exists():
+        env = {
+            **os.environ,
+            "TRANSLATIONS_CONFIGS": str(work / "configs"),
+            "TRANSLATIONS_STATE": str(work / "state"),
+        }
+        train = ["train", partition, "--target", "evaluate_student", "--yes"]
+        with (work / "log.txt").open("a") as log:
+            subprocess.run(
+                [sys.executable, "-c", RUN, str(seed), *train],
+                check=True, env=env, cwd=ROOT, stdout=log, stderr=log,
+            )  # fmt: skip
+        told = subprocess.run(
+            [sys.executable, "-c", RUN, str(seed), "results", partition, "--json"],
+            check=True, env=env, cwd=ROOT, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        kept.write_text(told)
+    results: dict[str, Any] = json.loads(kept.read_text())
+    return {test: _score(results, test) for test in TESTS}
+
+
+def _score(results: Mapping[str, Any], test: str) -> float:
+    return float(results["scores"][MODEL][test]["chrf"])
+
+
+def _cell(scores: Sequence[float]) -> str:
+    spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
+    return f"{statistics.mean(scores):.1f} ± {spread:.1f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The config section `distillation`: the text that a student learns from, beyond what is usual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field
+
+from translations_assets.config.section import Section, default
+from translations_assets.config.yaml_reader import Found, at, mapping_at
+
+SECTION = "distillation"
+NOISE = (SECTION, "noise")
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Sentences: TypeAlias = Annotated[int, Field(gt=0)]
+
+
+class Noise(Section):
+    """Noise in source lines whose translations stay as they are: shares of the lines, each with one kind."""
+
+    typos: Share = default(0.0, "typing errors, where the script spells sounds")
+    upper_case: Share = default(0.0, "all in upper case, where the script has two cases")
+    lower_case: Share = default(0.0, "all in lower case, likewise")
+    punctuation: Share = default(0.0, "without the punctuation at the end")
+    spacing: Share = default(0.0, "one space too many or too few")
+
+
+class Distillation(Section):
+    """The text that a student learns from."""
+
+    corpus_max_sentences: Sentences | None = default(
+        None, "pairs of the parallel corpus whose source the teacher translates, drawn at random; none: all"
+    )
+    backtranslated_max_sentences: Sentences | None = default(
+        None, "pairs of target text and its back-translation that the student also reads; none: no such pairs"
+    )
+    noise: Noise = default({}, "noise in the source lines, which the teacher has translated as they were")
+
+
+def check_distillation(config: Mapping[str, Any]) -> Found:
+    """The key path and message of every problem in `distillation`, in a config as it was read."""
+    noise = mapping_at(config, NOISE)
+    shares = [share for share in noise.values() if isinstance(share, int | float)]
+    if sum(shares) > 1:
+        yield NOISE, f"the shares sum up to {sum(shares):g}; a line has noise of one kind, so 1 is the most"
+    where = (SECTION, "backtranslated-max-sentences")
+    translated = at(config, ("datasets", "mono-trg")) or at(
+        config, ("continuation", "corpora", "backtranslations")
+    )
+    if at(config, where) and not translated:
+        yield where, "needs target text: datasets.mono-trg, or continuation.corpora.backtranslations"
+    if at(config, ("continuation", "corpora", "distillation")):
+        for key in ("corpus-max-sentences", "backtranslated-max-sentences"):
+            if at(config, (SECTION, key)):
+                yield (SECTION, key), "is not used: the student learns from continuation.corpora.distillation"
