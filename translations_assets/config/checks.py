@@ -12,6 +12,7 @@ from typing import Any
 from translations_assets.config import (
     continuation,
     distillation,
+    documents,
     evaluation,
     final_evaluation,
     finetuning,
@@ -50,6 +51,7 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from _weights_without_limit(config)
     yield from marian_args.check_marian_args(config)
     yield from continuation.check_continuation(config)
+    yield from documents.check_documents(config)
     yield from distillation.check_distillation(config)
     yield from finetuning.check_finetuning(config)
     yield from evaluation.check_evaluation(config)

@@ -35,7 +35,7 @@ Pair: TypeAlias = "tuple[Language | None, Language | None]"
 
 AUGMENTATIONS = (
     *("upper", "title", "typos", "punct", "noise", "inline-noise"),
-    *("mix", "mix-nocase", "mix-cjk", "short"),
+    *("mix", "mix-nocase", "mix-cjk", "short", "documents"),
 )
 
 CATEGORIES = ("train", "finetune", "devtest", "test", "mono-src", "mono-trg")

@@ -27,6 +27,7 @@ from translations_assets.config.datasets import (
     written,
 )
 from translations_assets.config.distillation import Distillation
+from translations_assets.config.documents import Documents
 from translations_assets.config.errors import suggestion
 from translations_assets.config.evaluation import Evaluation, MetricXModel
 from translations_assets.config.final_evaluation import FinalEvaluation
@@ -375,6 +376,7 @@ class TrainingConfig(Section):
 
     experiment: Experiment = Field(description="what is trained, and how")
     datasets: Datasets = Field(description="the datasets, by what they are used for")
+    documents: Documents = default({}, "neighbouring lines as one, for models that translate more at a time")
     distillation: Distillation = default({}, "the text that the student learns from")
     finetuning: Finetuning = default({}, "training on `datasets.finetune` at the end")
     marian_args: MarianArgs = default({}, "options of Marian, by model and task")

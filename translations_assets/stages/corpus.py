@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language
@@ -24,7 +25,14 @@ from translations_assets.stages.handles import CleanMono, Corpora, Corpus, Mono,
 ALIGNED = ("inline-noise", "mix", "mix-nocase", "mix-cjk")  # as in pipeline.data.modifiers
 PRIORS_SAMPLE = 100_000  # pairs; a test set has fewer
 # Seeds of the samplers, one a corpus; part of the keys.
-SEEDS = {"corpus": 1111, "devset": 1112, "mono-src": 1113, "mono-trg": 1114, "finetune": 1115}
+SEEDS = {
+    "corpus": 1111,
+    "devset": 1112,
+    "mono-src": 1113,
+    "mono-trg": 1114,
+    "finetune": 1115,
+    "sentences": 1111,
+}
 
 
 @stage(group="data")
@@ -77,11 +85,16 @@ def analyze_mono(config: TrainingConfig, dataset_mono_src: list[Mono], dataset_m
 
 @stage(group="corpus")
 def merge_corpus(
-    config: TrainingConfig, bicleaner: Corpora, dataset_devtest: Corpora, dataset_test: Corpora
+    config: TrainingConfig,
+    bicleaner: Corpora,
+    dataset_train: Corpora,
+    dataset_devtest: Corpora,
+    dataset_test: Corpora,
 ) -> Corpus | None:
     """The parallel training corpus: one pair per distinct target, without any line of a dev or test set.
 
-    An earlier run's is fetched, as it is, where it is given.
+    With `documents.datasets` also windows of several of its lines. An earlier run's is fetched, as it is,
+    where it is given.
     """
     if not distils(config):
         return None
@@ -89,8 +102,15 @@ def merge_corpus(
     if fetched:
         return fetched
     limit, weights = config.experiment.corpus_max_sentences, config.experiment.merging.dataset_weights.train
-    choices = _choices(config, weights, bicleaner)
-    return merge_parallel(config, "corpus", bicleaner, dataset_devtest + dataset_test, limit, choices)
+    choices, held_out = _choices(config, weights, bicleaner), dataset_devtest + dataset_test
+    with_documents = [one for one in dataset_train if one.short_name in config.documents.datasets]
+    name = "sentences" if with_documents else "corpus"
+    merged = merge_parallel(config, name, bicleaner, held_out, limit, choices)
+    if not with_documents:
+        return merged
+    sentences = replace(merged, dataset=Dataset("sentences", "documents", None, "sentences"))
+    windows = [join_lines(config, f"documents-{one.short_name}", one, merged) for one in with_documents]
+    return merge_parallel(config, "corpus", [sentences, *windows], held_out, None, {})
 
 
 @stage(group="corpus")
@@ -219,7 +239,34 @@ def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:
     return {name: variant for name, variant in wanted.items() if variant}
 
 
+def join_lines(config: TrainingConfig, name: str, corpus: Corpus, kept: Corpus | None = None) -> Corpus:
+    """Windows of a corpus's neighbouring lines; with `kept`, a share of those that stand there."""
+    asked = config.documents
+    args: dict[str, Arg] = {
+        "max_words": asked.max_words,
+        "separator": asked.separator,
+        "share": asked.share if kept else None,
+        "src_unspaced": not config.source.spaced,
+        "trg_unspaced": not config.target.spaced,
+    }
+    among: dict[str, Input | None] = {"kept_src": kept.src, "kept_trg": kept.trg} if kept else {}
+    dataset = corpus.dataset
+    if kept and dataset:
+        dataset = replace(dataset, key=f"documents_{dataset.known_as}", provider="documents")
+    label = f"{name}-{config.pair}" if kept else name
+    return corpus_step(
+        config,
+        "pipeline.data.windows",
+        label=label,
+        dataset=dataset,
+        args=args,
+        inputs={**corpus.sides, **among},
+    )
+
+
 def _augmented(config: TrainingConfig, corpus: Corpus, dataset: Dataset, label: str) -> Corpus:
+    if dataset.augmentation == "documents":
+        return replace(join_lines(config, label, corpus), dataset=dataset)
     args: dict[str, Arg] = {"modifier": dataset.augmentation}
     if dataset.augmentation in ("mix", "mix-nocase"):
         src = config.source

@@ -49,13 +49,14 @@ def train_vocab(config: TrainingConfig, merge_corpus: Corpus | None) -> Vocab:
     if merge_corpus is None:
         raise GraphError("continuation.corpora.distillation needs continuation.vocab.")
     src, trg = config.experiment.src, config.experiment.trg
+    separator = config.documents.separator if config.documents.datasets else ""
     trained = step(
         "pipeline.train.vocab",
         label=f"train-vocab-{src}-{trg}",
         args={
             **languages(config),
-            "src_letters": letters(config.source),
-            "trg_letters": letters(config.target),
+            "src_letters": letters(config.source) + separator,
+            "trg_letters": letters(config.target) + separator,
             "vocab_size": config.experiment.spm_vocab_size,
             "sample_size": config.experiment.spm_sample_size,
             "split": config.experiment.spm_vocab_split,
