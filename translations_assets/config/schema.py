@@ -85,6 +85,12 @@ def _dataset_schema(pattern: str) -> dict[str, Any]:
 
 
 # A text among the annotations is what the reference page calls the type.
+LICENCE = "[a-z0-9][a-z0-9.-]*"
+Licence: TypeAlias = Annotated[
+    str,
+    formed(LICENCE, "must be written as the Hugging Face hub writes it, such as cc-by-4.0, and {!r} is not"),
+    InJsonSchema(lambda: {"pattern": f"^{LICENCE}$"}),
+]
 ExperimentName: TypeAlias = Annotated[
     str,
     formed(EXPERIMENT_NAME, "must consist of letters, digits, '.', '_' and '-', and {!r} does not"),
@@ -212,6 +218,9 @@ class Experiment(Section):
     name: ExperimentName = Field(description="a name for people")
     src: LanguageCode = Field(description="source language, such as `en`, `zh_hant`")
     trg: LanguageCode = Field(description="target language")
+    licence: Licence | None = default(
+        None, "licence under which the models are published, as the Hugging Face hub writes it: `cc-by-4.0`"
+    )
     best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = default(
         "chrf", "the metric by which the best checkpoint is chosen"
     )
