@@ -36,7 +36,8 @@ def publish(
         str,
         typer.Argument(
             metavar="DESTINATION",
-            help="A folder; a bucket: gs://bucket/folder; a repository of the Hugging Face hub: hf://owner/name.",
+            help="A folder; a bucket: gs://bucket/folder; a repository of the Hugging Face hub: "
+            "hf://owner/name; a server of Remote Settings: http://localhost:8888/v1.",
         ),
     ],
     write: Annotated[
@@ -55,7 +56,8 @@ def publish(
     The layout is Mozilla's: models/PAIR/EXPERIMENT_ID/exported/, with the evaluation/ beside it; the ID
     follows from the export's contents. Existing files are not copied again, and those that differ are
     replaced only with --replace. metadata.json is written last: if it exists, the copy is complete. In a
-    repository of the Hugging Face hub the model stands alone, and one commit has all of its files.
+    repository of the Hugging Face hub the model stands alone, and one commit has all of its files. Remote
+    Settings gets what Firefox needs: the compressed files, as attachments of records.
     """
     from translations_assets.publish.model import published_model, write_files
 
