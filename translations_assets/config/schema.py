@@ -382,7 +382,8 @@ class TrainingConfig(Section):
     )
     target_stage: StageName = default("evaluate-teacher", "the stage to run up to; `all` for all")
     wandb_publication: bool = default(
-        False, "send curves, scores and machine use to Weights & Biases at the end of a run, with a key"
+        False,
+        "send curves to Weights & Biases while trainings run, scores and machine use at the end, with a key",
     )
     translators: Translators = default({}, "what can translate without being trained here, by name")
     continuation: Continuation = default({}, "what is taken from an earlier run")
