@@ -47,6 +47,7 @@ LATE = {
     "sqlalchemy": 110,
     "wandb": 320,
     "tensorboard": 280,
+    "huggingface_hub": 480,
     "numpy": 60,
     "requests": 55,
     "sacrebleu": 30,

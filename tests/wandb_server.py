@@ -8,7 +8,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
+
+import pytest
+import wandb
 
 from tests.http_server import http_server
 from tests.tracked import Curve
@@ -93,6 +97,18 @@ class WandbServer:
 
 def _project() -> dict[str, Any]:
     return {"id": "project", "name": "en-eo", "entity": {"id": "entity", "name": "someone"}}
+
+
+@contextmanager
+def without_a_key(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[None]:
+    """wandb without a key, and without what it remembers of this user and of other tests."""
+    for name in ("WANDB_API_KEY", "WANDB_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(folder / "netrc"))
+    monkeypatch.setenv("WANDB_CONFIG_DIR", str(folder / "wandb-config"))
+    wandb.teardown()
+    yield
+    wandb.teardown()
 
 
 @contextmanager

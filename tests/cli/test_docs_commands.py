@@ -29,6 +29,8 @@ NOT_RUN = {
     "translate": "runs Marian: tests/end_to_end/test_tiny_pipeline.py",
     "evaluate": "runs models, and fetches test sets: tests/cli/test_evaluate.py",
     "serve": "serves until Ctrl-C: tests/cli/test_serve.py",
+    "hf://owner/name": "writes to the hub: tests/cli/test_publish_hub.py",
+    "http://localhost:8888/v1": "needs a server: tests/cli/test_publish_remote_settings.py",
     "wandb": "imports W&B's package: tests/cli/test_tracking.py",
     "find-corpus": "asks providers: tests/configs/test_search.py",
     "config generate en lt --name": "asks providers: tests/configs/test_config.py",

@@ -81,14 +81,14 @@ def test_what_differs_is_replaced_only_when_asked(exported: Command, place: Plac
 def test_where_copying_ended_no_metadata_stand(
     exported: Command, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put = FolderDestination.put
+    put = FolderDestination.put_file
 
     def full(destination: FolderDestination, name: str, source: Path) -> None:
         if name.endswith("config.yml"):
             raise StoreError("the disk is full")
         put(destination, name, source)
 
-    monkeypatch.setattr(FolderDestination, "put", full)
+    monkeypatch.setattr(FolderDestination, "put_file", full)
     said = exported("publish", PARTITION, "released", "--write")
     assert (said.code, said.err.splitlines()[-1]) == (1, "error: the disk is full")
     assert not list((place.root / "released").rglob("metadata.json"))

@@ -13,7 +13,7 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
 from tests.tracked import Curve, by_name, curve_of, in_tensorboard, in_wandb
-from tests.wandb_server import wandb_server
+from tests.wandb_server import wandb_server, without_a_key
 from translations_assets.project import Project
 from translations_assets.running.job import Job
 
@@ -84,14 +84,8 @@ def test_files_for_tensorboard_are_written_once(command: Command, place: Place) 
 
 @pytest.fixture
 def own_wandb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """wandb without a key, and without what it remembers of this user and of other tests."""
-    for name in ("WANDB_API_KEY", "WANDB_MODE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    monkeypatch.setenv("WANDB_CONFIG_DIR", str(tmp_path / "wandb-config"))
-    wandb.teardown()
-    yield
-    wandb.teardown()
+    with without_a_key(monkeypatch, tmp_path):
+        yield
 
 
 @pytest.mark.usefixtures("own_wandb")

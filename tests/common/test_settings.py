@@ -211,6 +211,13 @@ def test_a_webhook_from_a_file_of_a_secret_has_no_end_of_line(monkeypatch: pytes
     assert settings.webhook() == "https://hooks.example.org/1"
 
 
+def test_a_login_from_a_file_of_a_secret_has_no_end_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRANSLATIONS_REMOTE_SETTINGS_LOGIN", raising=False)
+    assert settings.remote_settings_login() == ""
+    monkeypatch.setenv("TRANSLATIONS_REMOTE_SETTINGS_LOGIN", "editor:s3cret\n")
+    assert settings.remote_settings_login() == "editor:s3cret"
+
+
 def test_downloads_are_cached_where_a_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.download_cache() is None
     monkeypatch.setenv("TRANSLATIONS_CACHE", "/cache")

@@ -1,5 +1,6 @@
 """The report and the runs in Weights & Biases as assets, made of a real instance's partition."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,18 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from tests.checks.numbers import training
 from tests.defs.test_recipes import made_up_place
-from tests.end_to_end.tiny import PARTITION, Place
+from tests.end_to_end.tiny import PARTITION, Place, make_place
+from tests.tracked import curve_of
+from tests.wandb_server import wandb_server
+from translations_assets.instance.home import prepare
 from translations_assets.instance.server import REPORT, WANDB
 from translations_assets.project import Project
 from translations_assets.ui import reports
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
 DEFINITIONS = ("-m", "translations_assets.definitions")
 
 
@@ -89,3 +95,18 @@ def test_runs_are_published_if_the_config_asks_for_it_and_a_key_is_there(place: 
     assert again
     assert (again["runs_sent"], again["runs_known"]) == (0, 5)
     assert again["version"] == first["version"]
+
+
+def test_a_run_sends_numbers_while_it_trains_and_the_rest_to_the_same_runs(tmp_path: Path) -> None:
+    place = make_place(tmp_path / "place")
+    edit(place, "target-stage: all", "target-stage: all\nwandb-publication: true")
+    prepare(place.root / "dagster")
+    words = ("-m", "tests.defs.live_numbers", PARTITION, "train_backwards")
+    key = {"WANDB_API_KEY": "0123456789" * 4, "WANDB_CONFIG_DIR": str(place.root)}
+    with wandb_server() as server:
+        done = place.run("python", *words, **key, WANDB_BASE_URL=server.url, PYTHONPATH=str(ROOT))
+        assert done.returncode == 0, done.stderr
+        assert sorted(server.names.values()) == ["scores", "train-backwards-en-eo"]
+        assert server.curves()["train-backwards-en-eo"] == curve_of(training(50.0)["curve"])
+    (note,) = place.root.rglob("wandb/online/en-eo/live/*/note.json")
+    assert json.loads(note.read_text())["identity"] in server.names

@@ -30,7 +30,7 @@ def test_a_file_is_durable_before_it_has_its_name_and_then_its_name_is(
     monkeypatch.setattr(os, "fsync", sync)
     monkeypatch.setattr(Path, "replace", renamed)
     destination = FolderDestination(tmp_path / "published")
-    destination.put("models/en-eo/model.bin", tmp_path / "model")
+    destination.put_file("models/en-eo/model.bin", tmp_path / "model")
     assert calls == ["sync 7 bytes under .new", "rename to model.bin", "sync folder"]
     assert (tmp_path / "published/models/en-eo/model.bin").read_bytes() == b"weights"
     assert destination.state("models/en-eo/model.bin", tmp_path / "model") == "same"

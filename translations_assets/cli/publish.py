@@ -17,7 +17,8 @@ from translations_assets.cli.report import gathered
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import EXPORTED
 from translations_assets.project import this_project
-from translations_assets.publish.destination import Copy, compared, copy, open_destination
+from translations_assets.publish.destination import Copy, compared, copy
+from translations_assets.publish.open import open_destination
 from translations_assets.records.manifest import Publication
 from translations_assets.results.scores import METRICS
 
@@ -32,7 +33,12 @@ _SAID = {"new": "new", "same": "there already", "different": "other contents"}
 def publish(
     partition: Partition,
     destination: Annotated[
-        str, typer.Argument(metavar="DESTINATION", help="A folder, or a bucket: gs://bucket/folder.")
+        str,
+        typer.Argument(
+            metavar="DESTINATION",
+            help="A folder; a bucket: gs://bucket/folder; a repository of the Hugging Face hub: "
+            "hf://owner/name; a server of Remote Settings: http://localhost:8888/v1.",
+        ),
     ],
     write: Annotated[
         bool, typer.Option("--write", help="Copy the files. Without this, list what would be copied.")
@@ -49,7 +55,9 @@ def publish(
 
     The layout is Mozilla's: models/PAIR/EXPERIMENT_ID/exported/, with the evaluation/ beside it; the ID
     follows from the export's contents. Existing files are not copied again, and those that differ are
-    replaced only with --replace. metadata.json is written last: if it exists, the copy is complete.
+    replaced only with --replace. metadata.json is written last: if it exists, the copy is complete. In a
+    repository of the Hugging Face hub the model stands alone, and one commit has all of its files. Remote
+    Settings gets what Firefox needs: the compressed files, as attachments of records.
     """
     from translations_assets.publish.model import published_model, write_files
 
@@ -57,16 +65,17 @@ def publish(
     if f"{target.url}/".startswith(f"{store.url.partition('?')[0]}/"):
         raise TranslationsError(f"{destination} is in the store, which keeps its own files only.")
     report = gathered(partition, None)
+    target.require(report.session.config)
     model = published_model(report)
     failed = _failed_gates(report, is_refused=write and not failed_gates)
     warned = [_name(found) for found in report.gates if found.state == "failed" and not found.is_error]
     _tell_quality(report, warned)
     with tempfile.TemporaryDirectory(prefix="translations-publish-") as work:
         files = write_files(model, report, this_project().configs.text(partition)[0], Path(work))
-        copies = compared(target, files)
+        copies = compared(target, target.arranged(model, files))
         if write:
             copy(target, copies, replace=replace)
-    url = f"{target.url}/{model.folder}"
+    url = target.address(model)
     if write:
         made = model.manifest
         store.add_publication(Publication(made.key, made.generation, url, time.time()))

@@ -17,6 +17,7 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_CACHE` | the folder for downloads from a bucket, shared by all steps of a machine | none |
 | `TRANSLATIONS_CACHE_GB` | the size that this folder is kept below | 100 |
 | `TRANSLATIONS_WEBHOOK` | the address that notices of runs are sent to, a secret | none |
+| `TRANSLATIONS_REMOTE_SETTINGS_LOGIN` | `user:password` or `Bearer …` at Remote Settings, a secret | none |
 
 The project folder is a checkout, or a folder that `translations init` has made (`project_folder`); the code's
 own files are found by `repository_root`. A variable that is set but empty counts as not set.
@@ -174,6 +175,11 @@ def space(deployed: str | None = None) -> str:
 def webhook() -> str:
     """The address that notices of runs are sent to; empty when there is none."""
     return os.environ.get("TRANSLATIONS_WEBHOOK", "").strip()  # a file of a secret often ends a line
+
+
+def remote_settings_login() -> str:
+    """The login at a server of Remote Settings; empty when there is none."""
+    return os.environ.get("TRANSLATIONS_REMOTE_SETTINGS_LOGIN", "").strip()
 
 
 def server_url() -> str:

@@ -90,6 +90,12 @@ def _dataset_schema(pattern: str) -> dict[str, Any]:
 
 
 # A text among the annotations is what the reference page calls the type.
+LICENCE = "[a-z0-9][a-z0-9.-]*"
+Licence: TypeAlias = Annotated[
+    str,
+    formed(LICENCE, "must be written as the Hugging Face hub writes it, such as cc-by-4.0, and {!r} is not"),
+    InJsonSchema(lambda: {"pattern": f"^{LICENCE}$"}),
+]
 ExperimentName: TypeAlias = Annotated[
     str,
     formed(EXPERIMENT_NAME, "must consist of letters, digits, '.', '_' and '-', and {!r} does not"),
@@ -217,6 +223,9 @@ class Experiment(Section):
     name: ExperimentName = Field(description="a name for people")
     src: LanguageCode = Field(description="source language, such as `en`, `zh_hant`")
     trg: LanguageCode = Field(description="target language")
+    licence: Licence | None = default(
+        None, "licence under which the models are published, as the Hugging Face hub writes it: `cc-by-4.0`"
+    )
     best_model: Literal["chrf", "ce-mean-words", "bleu-detok"] = default(
         "chrf", "the metric by which the best checkpoint is chosen"
     )
@@ -388,7 +397,8 @@ class TrainingConfig(Section):
     )
     target_stage: StageName = default("evaluate-teacher", "the stage to run up to; `all` for all")
     wandb_publication: bool = default(
-        False, "send curves, scores and machine use to Weights & Biases at the end of a run, with a key"
+        False,
+        "send curves to Weights & Biases while trainings run, scores and machine use at the end, with a key",
     )
     languages: Mapping[str, OwnLanguage] = default(
         {}, "what is to be known of a language of the pair, by its code, in place of what is known"

@@ -76,7 +76,10 @@ def report(context: dg.AssetExecutionContext) -> Results:
 
 @_asset(WANDB, "wandb", [*TRAININGS, *EVALUATIONS])
 def wandb_publication(context: dg.AssetExecutionContext) -> Results:
-    """Curves, scores and machine use as runs in Weights & Biases, if the training config asks for that."""
+    """Curves, scores and machine use as runs in Weights & Biases, if the training config asks for that.
+
+    A run of stages sends the curves of its trainings while they grow; this tells the rest to the same runs.
+    """
     read = _read(context)
     if not read.config.wandb_publication:
         context.log.info("Nothing is sent: the training config has no wandb-publication: true.")
@@ -101,8 +104,10 @@ def wandb_publication(context: dg.AssetExecutionContext) -> Results:
 
 def _publish(context: dg.AssetExecutionContext, read: ReadConfig) -> "Published | None":
     """Publish the runs, and return what was sent; None when Weights & Biases is switched off."""
+    from translations_assets.tracking.live import end_live
     from translations_assets.tracking.wandb_runs import asked_mode, publish
 
+    end_live(context.run_id)  # what is told now goes on from there
     mode = asked_mode()
     return publish(_gathered(context, read), state_folder() / "wandb", mode) if mode else None
 

@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
@@ -62,6 +63,7 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     if not stages:  # a run of assets that make no steps
         yield options
         return
+    session = None
     try:
         session = PROJECT.session(dagster_run.run_id, partition, options, stages)
         session.continues = _continued(context.instance, dagster_run)
@@ -81,11 +83,32 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
         log.warning("The run of %s cannot begin: %s", partition, error)
     try:
-        yield options
+        with _live_numbers(session, log):
+            yield options
     finally:
         for session in PROJECT.end_sessions(dagster_run.run_id):
             if session.budget:
                 log.warning(session.budget.told())
+
+
+@contextmanager
+def _live_numbers(session: Session | None, log: logging.Logger) -> Iterator[None]:
+    """Send the numbers of the run's trainings to Weights & Biases as they come, if the config asks for it."""
+    if session is None or not session.config.wandb_publication:
+        yield
+        return
+    from translations_assets.tracking.live import LiveRuns, begin_live, end_live
+
+    def report(why: str) -> None:
+        log.warning("Live numbers do not reach Weights & Biases; the training goes on. %s", why)
+
+    pair = session.config.pair
+    folder = settings.state_folder() / "wandb" / "online" / pair
+    session.listeners.append(begin_live(session.run, LiveRuns(pair, session.partition, folder, report)))
+    try:
+        yield
+    finally:
+        end_live(session.run)
 
 
 def _forecast(session: Session) -> Mapping[str, Cost]:

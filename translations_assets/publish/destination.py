@@ -1,18 +1,20 @@
-"""Destinations of models: a folder or a bucket, whose files are made whole or not at all."""
+"""Destinations of models, and two of them: folders and buckets, whose files are made whole or not at all."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from translations_assets.common.errors import StoreError
 from translations_assets.records.inside import inside
 from translations_assets.store.contents import clone, digest_file, make_durable
-from translations_assets.store.open import named_place
 
 if TYPE_CHECKING:
+    from translations_assets.config.schema import TrainingConfig
+    from translations_assets.publish.model import PublishedModel
     from translations_assets.store.bucket.objects import Objects
 
 State: TypeAlias = Literal["new", "same", "different"]
@@ -31,8 +33,51 @@ class Copy(NamedTuple):
     state: State
 
 
-class FolderDestination:
-    """The files below a folder of this machine; methods raise StoreError for what people must mend."""
+class Destination(ABC):
+    """A place of models; methods raise StoreError for what people must mend.
+
+    url  of the place; by default models have folders of their own below it, as in Mozilla's bucket
+    """
+
+    url: str
+
+    def require(self, config: TrainingConfig) -> None:
+        """Raise TranslationsError where a training config lacks what the place asks for."""
+        return None
+
+    def address(self, model: PublishedModel) -> str:
+        """Return the URL at which a model stands after it is published."""
+        return f"{self.url}/{model.folder}"
+
+    def arranged(self, model: PublishedModel, files: Mapping[str, Path]) -> Mapping[str, Path]:
+        """Return the files that the place takes of a model by their names there, in the order of copying."""
+        return files
+
+    @abstractmethod
+    def state(self, name: str, source: Path) -> State:
+        """Compare a name's contents with a file: nothing, the same, or others."""
+
+    @abstractmethod
+    def put(self, copies: Sequence[Copy]) -> None:
+        """Make the files that are not there, in order; other contents are replaced."""
+
+
+class FilesDestination(Destination):
+    """A place whose files are made one by one."""
+
+    def put(self, copies: Sequence[Copy]) -> None:
+        """Make the files that are not there, in order; other contents are replaced."""
+        for one in copies:
+            if one.state != "same":
+                self.put_file(one.name, one.source)
+
+    @abstractmethod
+    def put_file(self, name: str, source: Path) -> None:
+        """Make a file at once in place of an earlier one, or not at all."""
+
+
+class FolderDestination(FilesDestination):
+    """The files below a folder of this machine."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.url = root, root.absolute().as_uri()
@@ -48,7 +93,7 @@ class FolderDestination:
             raise self._trouble(error) from error
         return "same" if found == digest_file(source) else "different"
 
-    def put(self, name: str, source: Path) -> None:
+    def put_file(self, name: str, source: Path) -> None:
         """Make a file of one of this machine, durably, at once in place of an earlier one."""
         target = self._target(name)
         new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.new")
@@ -74,8 +119,8 @@ class FolderDestination:
         return StoreError(f"{self.root} cannot be written: {error}. Mend that, then publish again.")
 
 
-class BucketDestination:
-    """The objects of a bucket, with the same methods."""
+class BucketDestination(FilesDestination):
+    """The objects of a bucket."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects, self.url = objects, objects.url
@@ -91,7 +136,7 @@ class BucketDestination:
         is_same = (found.size, found.crc32c) == (digests.blob.size, digests.crc32c)
         return "same" if is_same else "different"
 
-    def put(self, name: str, source: Path) -> None:
+    def put_file(self, name: str, source: Path) -> None:
         """Make an object; StoreError when somebody else makes another one at the same time."""
         from translations_assets.store.bucket.transfer import digests_of
 
@@ -104,15 +149,6 @@ class BucketDestination:
             raise StoreError(f"Somebody else writes {self.url}/{name} at this moment. Publish again.")
 
 
-Destination: TypeAlias = FolderDestination | BucketDestination
-
-
-def open_destination(url: str) -> Destination:
-    """The destination at `gs://bucket/folder`, `file:///folder` or a plain path; nothing is made or asked."""
-    place = named_place(url, "destination")
-    return FolderDestination(place) if isinstance(place, Path) else BucketDestination(place)
-
-
 def compared(destination: Destination, files: Mapping[str, Path]) -> list[Copy]:
     """Return the files to copy, and those that are there already; nothing is written."""
     return [
@@ -120,17 +156,16 @@ def compared(destination: Destination, files: Mapping[str, Path]) -> list[Copy]:
     ]
 
 
-def copy(destination: Destination, copies: Iterable[Copy], *, replace: bool) -> None:
+def copy(destination: Destination, copies: Sequence[Copy], *, replace: bool) -> None:
     """Copy what is not there, in order. Raises StoreError, before anything is copied, for other contents.
 
     replace  whether other contents are written anew
     """
-    wanted = [one for one in copies if one.state != "same"]
-    different = [one.name for one in wanted if one.state == "different"]
+    different = [one.name for one in copies if one.state == "different"]
     if different and not replace:
         raise StoreError(
             f"{destination.url} holds other contents under the same names: {', '.join(different)}. Nothing "
             "was copied. To write these files anew: --replace"
         )
-    for one in wanted:
-        destination.put(one.name, one.source)
+    if any(one.state != "same" for one in copies):
+        destination.put(copies)

@@ -13,6 +13,7 @@ import yaml
 from translations_assets.config.model_names import RELEASED
 from translations_assets.records.cost import amount, duration
 from translations_assets.records.run import RunOptions
+from translations_assets.report.card import card_metadata
 from translations_assets.report.curves import charts
 from translations_assets.report.facts import Report
 from translations_assets.report.plots import line_chart
@@ -23,7 +24,6 @@ from translations_assets.results.scores import METRICS, Scores, Speed
 
 FOLDER = Path(__file__).parent
 EXPORT = "export"  # the stage
-LIBRARY = "fxtranslate"  # by which a model card says how to translate
 EXAMPLES = 5  # sentences in a model card
 SECTIONS = {
     "scores": "Scores",
@@ -59,7 +59,7 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "target_language": target,
         "experiment": report.session.config.experiment,
         "overrides": " ".join(RunOptions(overrides=report.session.options.overrides).words()),
-        "metadata": yaml.safe_dump(_card_metadata(report), sort_keys=False, allow_unicode=True),
+        "metadata": yaml.safe_dump(card_metadata(report), sort_keys=False, allow_unicode=True),
         "sections": SECTIONS,
         "tiles": tiles,
         "metrics": {name: METRICS[name] for name in METRICS if any(name in one.metrics for one in tables)},
@@ -188,27 +188,3 @@ def _marked(text: str, reference: str) -> Iterator[tuple[str, bool]]:
     for kind, start, end, _, _ in SequenceMatcher(a=words, b=others, autojunk=False).get_opcodes():
         if start != end:
             yield " ".join(words[start:end]), kind != "equal"
-
-
-def _card_metadata(report: Report) -> dict[str, Any]:
-    """The metadata block, of the hub's keys; a licence is the publisher's to choose."""
-    experiment = report.session.config.experiment
-    results = [
-        {
-            "task": {"type": "translation", "name": f"Translation {experiment.src}-{experiment.trg}"},
-            "dataset": {"name": dataset, "type": dataset},
-            "metrics": [
-                {"name": METRICS[name], "type": name, "value": round(found.score, 2)}
-                for name, found in scores.by_metric.items()
-            ],
-        }
-        for dataset, scores in report.evaluations.get(report.shown_model, {}).items()
-    ]
-    return {
-        "language": [experiment.src, experiment.trg],
-        "license": "unknown",
-        "library_name": LIBRARY,
-        "pipeline_tag": "translation",
-        "tags": ["translation", "marian", "bergamot"],
-        "model-index": [{"name": report.session.partition, "results": results}],
-    }

@@ -1,7 +1,8 @@
 """Runs in Weights & Biases, https://docs.wandb.ai, sent after the fact; or as files that `wandb sync` sends.
 
-A run's id follows from what it tells. What was sent from this installation is not sent again; what another
-one sends again, the server knows by its id, and takes only steps that it lacks.
+A run's id follows from what it tells, unless its live numbers were sent before (`live.py`). What was sent
+from this installation is not sent again; what another one sends again, the server knows by its id, and takes
+only steps that it lacks.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.common.extras import how_to_install
 from translations_assets.records.canonical import json_digest
 from translations_assets.report.facts import Report
+from translations_assets.tracking.live_notes import live_identity
 from translations_assets.tracking.tracked import TrackedRun, tracked_runs
 
 Mode = Literal["online", "offline"]
@@ -46,7 +48,7 @@ def asked_mode(*, offline: bool = False) -> Mode | None:
     """
     if find_spec("wandb") is None:
         raise TranslationsError(f"The library wandb is not installed. {how_to_install('tracking')}")
-    settings = _library().setup().settings
+    settings = library().setup().settings
     if offline or settings.mode == "offline":
         return "offline"
     if settings.mode == "disabled":
@@ -79,23 +81,34 @@ def publish(report: Report, folder: Path, mode: Mode) -> Published:
     return Published(sent, known, pages, json_digest([run.identity for run in runs]))
 
 
+def open_run(
+    name: str, identity: str, config: Mapping[str, Any], place: Path, mode: Mode, project: str, group: str
+) -> Any:
+    """Open a run of wandb's own, or go on with one that the server has under the same id.
+
+    place  the folder of its files. Raises wandb.Error, OSError
+    """
+    place.mkdir(parents=True, exist_ok=True)
+    return library().init(
+        project=project,
+        group=group,
+        name=name,
+        id=identity,
+        config=dict(config),
+        dir=place,
+        mode=mode,
+        resume="allow" if mode == "online" else None,
+        reinit="create_new",
+        settings=_settings(),
+    )
+
+
 def _send(run: TrackedRun, place: Path, mode: Mode, project: str, group: str) -> None:
-    wandb = _library()
+    wandb = library()
     shutil.rmtree(place, ignore_errors=True)  # what an earlier call has begun
-    place.mkdir(parents=True)
+    identity = live_identity(place.parent, run) or run.identity
     try:
-        with wandb.init(
-            project=project,
-            group=group,
-            name=run.name,
-            id=run.identity,
-            config=dict(run.config),
-            dir=place,
-            mode=mode,
-            resume="allow" if mode == "online" else None,
-            reinit="create_new",
-            settings=_settings(),
-        ) as opened:
+        with open_run(run.name, identity, run.config, place, mode, project, group) as opened:
             first = opened.starting_step  # after those that the server has
             for update, numbers in run.curve:
                 if update >= first:
@@ -114,7 +127,7 @@ def _send(run: TrackedRun, place: Path, mode: Mode, project: str, group: str) ->
 
 def _settings() -> Any:
     """Only what is given is sent: nothing of this process, this machine, or the folder that it works in."""
-    return _library().Settings(
+    return library().Settings(
         console="off",
         silent=True,
         disable_git=True,
@@ -129,7 +142,7 @@ def _settings() -> Any:
     )
 
 
-def _library() -> ModuleType:
+def library() -> ModuleType:
     """The library, which reports no errors of its own to its makers unless somebody wishes that."""
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
     import wandb
