@@ -51,7 +51,14 @@ FIXES = {
 FAST = frozenset(
     (
         *("alpha_ratio", "alphabet_ratio", "currency_mismatch", "deescape-special-chars", "detokenizer"),
-        *("address_mismatch", "fasttext_filter", "length_ratio", "number_mismatch", "untranslated"),
+        *(
+            "address_mismatch",
+            "desegment",
+            "fasttext_filter",
+            "length_ratio",
+            "number_mismatch",
+            "untranslated",
+        ),
         *("fix_wiki", "identical", "max_length", "max_word_length", "normalize_whitespace", "num_mismatch"),
         *("opus.RegExpFilter", "opus.RegExpSub", "regexp", "remove_empty_lines", "remove_frequent_patterns"),
         *("sed", "src_trg_ratio", "url_mismatch"),

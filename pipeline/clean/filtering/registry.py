@@ -14,6 +14,7 @@ from pipeline.clean.filtering import (
     mismatches,
     numbers,
     programs,
+    segmented,
     texts,
     untranslated,
 )
@@ -122,6 +123,7 @@ _PLAIN: Mapping[str, Callable[[FilterStep], Filter]] = {
     "detokenizer": programs.detokenizer,
     # Not of OpusCleaner.
     "address_mismatch": addresses.address_mismatch,
+    "desegment": segmented.desegment,
     "identical": mismatches.identical,
     "number_mismatch": numbers.number_mismatch,
     "untranslated": untranslated.untranslated,
@@ -138,7 +140,9 @@ _WITH_RESOURCES: Mapping[str, Callable[[FilterStep, Resources], Filter]] = {
 }
 FILTERS = frozenset((*_PLAIN, *_WITH_RESOURCES))
 # The filters of text of one language: those that name a side, and those that treat all sides alike.
-OF_ONE_SIDE = ("deescape-special-chars", "detokenizer", "normalize_whitespace", "regexp", "sed")
+OF_ONE_SIDE = (
+    *("deescape-special-chars", "desegment", "detokenizer", "normalize_whitespace", "regexp", "sed"),
+)
 OF_EVERY_SIDE = (
     *("max_length", "max_word_length", "opus.RegExpFilter", "opus.RegExpSub", "remove_empty_lines"),
 )

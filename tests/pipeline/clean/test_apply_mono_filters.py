@@ -36,6 +36,7 @@ EVERY = (
     entry("max_word_length", None),
     entry("deescape-special-chars"),
     entry("detokenizer", LANG1="<lang>"),
+    entry("desegment"),
     entry("sed", PATTERN="koloron", REPLACEMENT="farbon"),
     entry("regexp", PATTERN="s/granda/eta/"),
     entry("opus.RegExpSub", None, patterns=[["eta", "malgranda", 0, []]]),
