@@ -17,6 +17,9 @@ order:
     duplicate     it came before
     sampled_out   more than --max-sentences were left, and a uniform, seeded choice fell on others
 
+With --diverse that choice takes less of what repeats itself: lines are put into up to 200 clusters by their
+runs of bytes (pipeline.clean.clusters), and each gives by the number of different runs that it has.
+
 --near-duplicates, --weights, order, memory and scratch space are as for pipeline.clean.merge_parallel; the
 lines of --parallel count, too.
 """
@@ -28,9 +31,11 @@ from pathlib import Path
 
 from pipeline.clean.arguments import add_files, add_output, add_sampling, check_counts, weights_of
 from pipeline.clean.columns import Dataset
+from pipeline.clean.diverse import limit_diverse
 from pipeline.clean.held_out import HeldOut
 from pipeline.clean.merged import limit_rows, write_merged
 from pipeline.clean.merging import Policy, judge, last_side
+from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.common.staging import staged
 
@@ -52,6 +57,11 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser, "--held-out", "this language's side of the sets whose sentences must not be in the result"
     )
     add_sampling(parser)
+    parser.add_argument(
+        "--diverse",
+        action="store_true",
+        help="choose less of what repeats itself, not uniformly",
+    )
     add_output(parser)
     return parser.parse_args(argv)
 
@@ -63,11 +73,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     logger.info("merging %s, without the lines of %s", ", ".join(args.datasets), args.parallel)
     datasets = [Dataset(name, (text,)) for name, text in zip(args.datasets, args.text, strict=True)]
     weights = weights_of(args)
+    if args.diverse and not args.max_sentences:
+        raise InputError("--diverse says how --max-sentences chooses, and there is none. Give both.")
     held_out = HeldOut((args.lang,), (args.held_out,))
     with staged(args.output) as (folder, scratch):
         policy = Policy(last_side, held_out, known=args.parallel, near=args.near_duplicates)
         judgement = judge(datasets, policy, scratch)
-        if args.max_sentences:
+        if args.diverse:
+            limit_diverse(datasets, judgement, args.max_sentences, args.seed, weights, scratch)
+        elif args.max_sentences:
             limit_rows(judgement, args.max_sentences, args.seed, weights)
         write_merged(datasets, judgement, folder, [f"mono.{args.lang}.zst"], args.seed, scratch)
 

@@ -127,6 +127,18 @@ def differences(dataset: str, **others: tuple[float, float]) -> dict[str, Any]:
     }
 
 
+def offensive(added: int = 1, in_source: int = 3) -> Numbers:
+    """Offensive words in the translations of 2,000 lines."""
+    samples = [["swine", "He is late.", "The swine is late."]] if added else []
+    return {
+        "asked": 2000,
+        "offensive": added,
+        "in_source": in_source,
+        "share": added / 2000,
+        "samples": samples,
+    }
+
+
 NUMBERS = {
     "pipeline.checks.text": text(),
     "pipeline.checks.models": teacher(),
@@ -134,5 +146,6 @@ NUMBERS = {
     "pipeline.checks.alignments": alignments(),
     "pipeline.checks.exported": exported(),
     "pipeline.checks.markup": markup(),
+    "pipeline.checks.offensive": offensive(),
     "pipeline.checks.differences": differences("tiny", teacher=(51.5, 0.04)),
 }

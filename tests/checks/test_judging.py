@@ -10,7 +10,7 @@ import pytest
 
 from tests.checks import numbers
 from tests.stages.configs import FULL, graph
-from translations_assets.checks import markup, models
+from translations_assets.checks import markup, models, offensive
 from translations_assets.checks.gates import GATES, Gate, examine
 from translations_assets.checks.verdict import NotComputed, NothingToJudge, percent
 from translations_assets.common.errors import FailedStep, StepFailed, TranslationsError
@@ -254,6 +254,24 @@ def test_html_that_tells_nothing() -> None:
             of(numbers.markup(all={**every, "countable": 0}, kinds=nothing)),
             gates.Markup.model_validate({"min-tags": 0}),
         )
+
+
+@pytest.mark.parametrize(("added", "passed"), [(0, True), (2, True), (3, False)])
+def test_offensive_words(added: int, passed: bool) -> None:
+    document = {"check_export": {"load": numbers.exported(), "words": numbers.offensive(added)}}
+    lists = {"trg-list": "https://example.com/ru.txt", "src-list": "https://example.com/en.txt"}
+    verdict = offensive.offensive_words(document, gates.OffensiveWords.model_validate(lists))
+    assert verdict.passed == passed
+    assert verdict.description == (
+        f"{added} of 2,000 translations ({percent(added / 2000)}) hold an offensive word and their source "
+        "none; of 3 more the source holds one, too"
+    )
+    assert verdict.numbers == {"offensive translations": added / 2000}
+    assert len(verdict.samples) == bool(added)
+    alone = offensive.offensive_words(document, gates.OffensiveWords())
+    assert alone.description.endswith("hold an offensive word")
+    with pytest.raises(NothingToJudge, match="names no list of offensive words"):
+        offensive.offensive_words(of(numbers.exported()), gates.OffensiveWords())
 
 
 def test_percentages() -> None:

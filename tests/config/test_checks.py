@@ -385,3 +385,12 @@ def test_datasets_that_a_continued_corpus_takes_the_place_of(corpus: str, needle
     config = {"datasets": datasets, "continuation": {"vocab": urls, "corpora": {corpus: urls}}}
     told = {path[-1] for path, message in check_continuation(config) if "takes its place" in message}
     assert told == needless
+
+
+def test_the_sources_offensive_words_without_the_targets() -> None:
+    text = f"{SMALL}checks:\n  offensive-words:\n    src-list: https://example.com/en.txt\n"
+    assert problem_of(text).endswith(
+        "checks.offensive-words.src-list: excuses words of the target's list, and there is none; "
+        "set trg-list as well"
+    )
+    parse_config(f"{text}    trg-list: https://example.com/ru.txt\n", "my.yml")

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.clean.filtering import registry
 from tests.stages.configs import FULL, IMPORTS, SMALL, files, graph, labels
-from translations_assets.config.datasets import parse_dataset
+from translations_assets.config.datasets import check_mono, parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.graph.graph import Graph
 from translations_assets.stages import cleaning
@@ -220,6 +220,73 @@ def test_the_programs_that_filters_run_are_named(tmp_path: Path, monkeypatch: py
     mine.write_text(json.dumps({"filters": filters}))
     step = graph(FULL + "# with another file of its own\n").step("clean-corpus-opus_ParaCrawl_v9-en-ru")
     assert step.programs == ("perl", "sed")
+
+
+# Filter files of monolingual text
+
+
+@pytest.fixture
+def mono_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of filter files of monolingual text, empty, in another repository."""
+    monkeypatch.setattr(cleaning, "ROOT", tmp_path)
+    folder = tmp_path / FILTERS / "mono"
+    folder.mkdir(parents=True)
+    (folder.parent / "default.filters.json").write_text('{"filters": []}')
+    return folder
+
+
+def add_mono_file(folder: Path, name: str, *filters: str) -> None:
+    """Write a filter file of monolingual text."""
+    entries = [{"filter": one, "parameters": {}, "language": "<lang>"} for one in filters]
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(json.dumps({"filters": entries}))
+
+
+@pytest.mark.parametrize(
+    ("mode", "there", "expected"),
+    [
+        ("custom", [], []),
+        ("custom", ["en/default.filters.json", "default.filters.json"], ["default.filters.json"]),
+        ("custom", ["ru/default.filters.json", "default.filters.json"], ["ru/default.filters.json"]),
+        ("custom", ["ru/news.filters.json", "ru/default.filters.json"], ["ru/news.filters.json"]),
+        ("custom", ["news.filters.json", "default.filters.json"], ["news.filters.json"]),
+        ("custom", ["opus_NewsCommentary-v16.filters.json"], ["opus_NewsCommentary-v16.filters.json"]),
+        ("defaults", ["ru/default.filters.json", "default.filters.json"], ["default.filters.json"]),
+        ("defaults", ["ru/default.filters.json"], []),
+        ("upstream", ["default.filters.json"], []),
+        ("legacy", ["default.filters.json"], []),
+    ],
+)
+def test_the_filter_file_of_a_monolingual_dataset(
+    mode: str, there: list[str], expected: list[str], mono_files: Path
+) -> None:
+    for name in there:
+        add_mono_file(mono_files, name)
+    dataset = check_mono({"dataset": "opus_NewsCommentary/v16", "alias": "news"})
+    found = [file.path for file in cleaning.mono_filter_files(mode, "ru", dataset)]
+    assert found == [f"{FILTERS}/mono/{name}" for name in expected]
+
+
+def test_a_filter_file_of_monolingual_text_is_a_step_before_the_rules(mono_files: Path) -> None:
+    add_mono_file(mono_files, "ru/default.filters.json", "sed", "strip_suffix")
+    found = graph(FULL + "# with filters of monolingual text\n")
+    filtered = found.step("filters-mono-trg-news-crawl_news_2020-ru")
+    assert files(filtered, "filters") == [f"{FILTERS}/mono/ru/default.filters.json"]
+    assert files(filtered, "opuscleaner_lock") == ["requirements/opuscleaner.lock"]
+    assert filtered.programs == ("sed",)
+    assert filtered.args == {"lang": "ru", "code": "ru"}
+    clean = found.step("clean-mono-trg-news-crawl_news_2020-ru")
+    assert files(clean, "text") == [f"{filtered.label}:mono.ru.zst"]
+    assert not [label for label in labels(found.steps) if label.startswith("filters-mono-src")]
+
+
+def test_without_filter_files_monolingual_text_is_cleaned_as_before() -> None:
+    """The project has no such files, so no step of any config changes."""
+    assert not (ROOT / FILTERS / "mono").exists()
+    found = graph(FULL)
+    assert not [step for step in labels(found.steps) if step.startswith("filters-mono")]
+    clean = found.step("clean-mono-trg-news-crawl_news_2020-ru")
+    assert files(clean, "text") == ["dataset-mono-trg-news-crawl_news_2020-ru:mono.ru.zst"]
 
 
 # Scores

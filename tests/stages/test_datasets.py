@@ -82,6 +82,17 @@ def test_datasets_stand_in_the_order_of_their_names() -> None:
     assert len(names) == len(files(step, "corpus_src")) == len(files(step, "corpus_trg"))
 
 
+def test_monolingual_merges_are_told_of_diverse_sampling_and_no_others() -> None:
+    asking = graph(FULL.replace("datasets:", "  merging: {mono-sampling: diverse}\ndatasets:", 1))
+    usual = graph(FULL.replace("datasets:", "  merging: {mono-sampling: uniform}\ndatasets:", 1))
+    for side in ("src-en", "trg-ru"):
+        label = f"merge-mono-{side}"
+        assert merge_mono.parse_arguments(command(asking.step(label))).diverse
+        assert usual.step(label).args == graph(FULL).step(label).args
+        assert asking.step(label).args == {**usual.step(label).args, "diverse": True}
+    assert asking.step("merge-corpus-en-ru").args == graph(FULL).step("merge-corpus-en-ru").args
+
+
 def test_merges_are_told_of_near_duplicates_and_weights() -> None:
     section = (
         "  corpus-max-sentences: 1000\n"

@@ -108,6 +108,31 @@ def test_html_is_made_of_the_first_test_set_that_is_no_variant() -> None:
     assert text(DEMO.replace("test: [demo_test]", "test: []")) == sides("dataset-devtest-demo_dev-en-eo")
 
 
+def test_offensive_words_are_looked_for_by_the_lists_that_the_config_names() -> None:
+    target = "checks:\n  offensive-words:\n    trg-list: https://example.com/ru.txt\n"
+    both = f"{target}    src-list: https://example.com/en.txt\n"
+    label = "check-offensive-words-en-ru"
+    for text, lists in ((target, ["trg"]), (both, ["src", "trg"])):
+        asking = graph(FULL + text)
+        step = asking.step(label)
+        fetched = {name: files(step, name) for name in step.inputs if name.endswith("_list")}
+        assert fetched == {
+            f"{side}_list": [f"offensive-words-{side}-{lang}:mono.{lang}.zst"]
+            for side, lang in (("src", "en"), ("trg", "ru"))
+            if side in lists
+        }
+        assert [name.partition(":")[0] for name in files(step, "texts")] == [
+            *("dataset-test-flores_devtest-en-ru", "dataset-test-ntrex_test-en-ru"),
+            *("dataset-devtest-flores_dev-en-ru", "dataset-devtest-sacrebleu_wmt19-en-ru"),
+        ]
+        others = [step for step in asking.steps if "offensive" not in step.label]
+        assert [(one.label, one.args) for one in others] == [
+            (one.label, one.args) for one in graph(FULL).steps
+        ]
+    assert asking.step("offensive-words-src-en").args["dataset"] == "https://example.com/en.txt"
+    assert asking.step("offensive-words-src-en").secrets == ("TRANSLATIONS_LOGIN_EXAMPLE_COM",)
+
+
 def test_students_are_compared_with_the_ensemble_or_with_each_teacher() -> None:
     stages = graph(FULL).stages
     for stage, model in {"student": "student", "finetuned_student": "finetuned-student"}.items():

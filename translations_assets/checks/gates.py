@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from translations_assets.checks import cleaned, markup, models, text, vocabularies
+from translations_assets.checks import cleaned, markup, models, offensive, text, vocabularies
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
 from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.config.gates import Checks, GateSection
@@ -110,6 +110,7 @@ GATES: tuple[Gate, ...] = (
     *_gates("alignment-links", models.alignment_links, *_ALIGNED),
     *_gates("export", models.export, "export"),
     *_gates("markup", markup.markup, "export"),
+    *_gates("offensive-words", offensive.offensive_words, "export"),
     *_gates("training-collapse", models.collapse, *_TRAINED, "finetune_student", reads=_OWN),
     *_gates("training-curve", models.curve, *_TRAINED, reads=_OWN),
     *_gates("training-curve", partial(models.curve, epochs=False), "finetune_student", reads=_OWN),

@@ -49,6 +49,7 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from languages_of_providers(config)
     yield from _names_without_dataset(config)
     yield from _weights_without_limit(config)
+    yield from _offensive_words_of_source_alone(config)
     yield from marian_args.check_marian_args(config)
     yield from continuation.check_continuation(config)
     yield from documents.check_documents(config)
@@ -198,3 +199,10 @@ def _weights_without_limit(config: Mapping[str, Any]) -> Found:
     where = ("experiment", "merging", "dataset-weights", "train")
     if at(config, where) and not at(config, ("experiment", "corpus-max-sentences")):
         yield where, "decides what a limit drops, and there is none; set experiment.corpus-max-sentences"
+
+
+def _offensive_words_of_source_alone(config: Mapping[str, Any]) -> Found:
+    """The source's list excuses words of the target's; alone it judges nothing."""
+    where = ("checks", "offensive-words", "src-list")
+    if at(config, where) and not at(config, (*where[:-1], "trg-list")):
+        yield where, "excuses words of the target's list, and there is none; set trg-list as well"

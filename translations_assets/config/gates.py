@@ -1,6 +1,7 @@
 """The section `checks` of a training config: levels and thresholds of the quality gates.
 
-None of it is part of a step's key: a threshold that is changed runs nothing again. What each gate judges, and
+None of it is part of a step's key, but the lists of words that a step reads: a threshold that is changed runs
+nothing again. What each gate judges, and
 how, stands in `translations_assets.checks`. Each class is the section of a gate, named after it.
 """
 
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, create_model
 
-from translations_assets.config.section import Section, default
+from translations_assets.config.section import Section, Url, default
 
 
 def _level(value: object) -> object:
@@ -267,6 +268,20 @@ class Markup(GateSection):
         0.8, "share of tags round the right words, of those whose words the translation has"
     )
     min_tags: Count = default(50, "tags with such words that are needed to judge")
+
+
+class OffensiveWords(GateSection):
+    """The exported student adds no offensive words, by lists that the config names."""
+
+    max_share: Share = default(
+        0.001, "share of test and dev lines whose translation has a listed word, and whose source has none"
+    )
+    trg_list: Url | None = default(
+        None, "URL of the target language's offensive words, one a line; none: nothing is judged"
+    )
+    src_list: Url | None = default(
+        None, "URL of the source language's; none: the source is no reason for a word of the target's"
+    )
 
 
 def _sections() -> dict[str, type[GateSection]]:

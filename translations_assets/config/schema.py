@@ -170,6 +170,10 @@ class Merging(Section):
         False, "treat lines that differ only in case, punctuation and white space as equal"
     )
     dataset_weights: DatasetWeights = default({}, "shares of datasets in a text that a limit cuts")
+    mono_sampling: Literal["uniform", "diverse"] = default(
+        "uniform",
+        "which lines `mono-max-sentences-*.total` keeps: each is as likely, or fewer that repeat others",
+    )
 
 
 class MonoLimits(Section):

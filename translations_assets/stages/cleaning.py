@@ -51,7 +51,14 @@ FIXES = {
 FAST = frozenset(
     (
         *("alpha_ratio", "alphabet_ratio", "currency_mismatch", "deescape-special-chars", "detokenizer"),
-        *("address_mismatch", "fasttext_filter", "length_ratio", "number_mismatch", "untranslated"),
+        *(
+            "address_mismatch",
+            "desegment",
+            "fasttext_filter",
+            "length_ratio",
+            "number_mismatch",
+            "untranslated",
+        ),
         *("fix_wiki", "identical", "max_length", "max_word_length", "normalize_whitespace", "num_mismatch"),
         *("opus.RegExpFilter", "opus.RegExpSub", "regexp", "remove_empty_lines", "remove_frequent_patterns"),
         *("sed", "src_trg_ratio", "url_mismatch"),
@@ -86,8 +93,8 @@ def clean_mono(
     """The monolingual datasets without the lines that rules or language identification reject."""
     identifying = Identifying(config, "mono")
     return CleanMono(
-        [clean_mono_dataset("src", config.source, mono, identifying) for mono in dataset_mono_src],
-        [clean_mono_dataset("trg", config.target, mono, identifying) for mono in dataset_mono_trg],
+        [clean_mono_dataset(config, "src", config.source, mono, identifying) for mono in dataset_mono_src],
+        [clean_mono_dataset(config, "trg", config.target, mono, identifying) for mono in dataset_mono_trg],
     )
 
 
@@ -174,9 +181,12 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
     )
 
 
-def clean_mono_dataset(side: str, spoken: Language, mono: Mono, identifying: Identifying) -> Mono:
-    """The step that cleans a monolingual dataset by rules."""
+def clean_mono_dataset(
+    config: TrainingConfig, side: str, spoken: Language, mono: Mono, identifying: Identifying
+) -> Mono:
+    """The steps that clean a monolingual dataset: by the filters of a file, if it has one, and by rules."""
     lang, found = spoken.code, identifying.of_text(spoken)
+    mono = _filtered_by_file(config.experiment.opuscleaner_mode, side, spoken, mono)
     clean = step(
         "pipeline.clean.clean_mono",
         label=f"clean-mono-{side}-{mono.short_name}-{lang}",
@@ -200,6 +210,28 @@ def clean_mono_dataset(side: str, spoken: Language, mono: Mono, identifying: Ide
     return Mono(clean[f"mono.{lang}.zst"], mono.dataset)
 
 
+def _filtered_by_file(mode: str, side: str, spoken: Language, mono: Mono) -> Mono:
+    assert mono.dataset  # only datasets are cleaned
+    filters = mono_filter_files(mode, spoken.code, mono.dataset)
+    if not filters:
+        return mono
+    name = f"mono.{spoken.code}.zst"
+    filtered = step(
+        "pipeline.clean.apply_mono_filters",
+        label=f"filters-mono-{side}-{mono.short_name}-{spoken.code}",
+        args={"lang": spoken.code, "code": opuscleaner_code(spoken)},
+        inputs={
+            "text": mono.text,
+            "filters": filters[0],
+            "opuscleaner_lock": OPUSCLEANER if needs_opuscleaner(filters) else None,
+        },
+        outputs=(name, "stats.json"),
+        worker="large-cpu",
+        programs=programs(filters),
+    )
+    return replace(mono, text=filtered[name])
+
+
 def max_tokens(spoken: Language) -> int:
     """The longest line of monolingual text: in words, or characters where there are no spaces."""
     counted = spoken.spaced or spoken.iso639_1 in CHARACTERS_COUNT
@@ -217,20 +249,34 @@ def filter_files(mode: str, src: str, trg: str, dataset: Dataset) -> list[RepoFi
     return [RepoFile(f"{FILTERS}/{name}") for name in names]
 
 
-def _filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> str:
-    """A dataset's own file, else the language pair's, else the default; the last one with mode `defaults`.
+def mono_filter_files(mode: str, lang: str, dataset: Dataset) -> list[RepoFile]:
+    """The filter file of a monolingual dataset, if there is one; `upstream` and `legacy` have none.
 
-    A file of its own is looked for in the pair's folder, then, if the pair has no default, in the common one;
-    its name is the dataset's alias or short name, or the key as OpusCleaner writes it, opus_UNPC-v1.0.
+    They are in the folder `mono`, by the names of those of pairs, with a folder for each language.
     """
+    places = {"custom": (*_own_files(lang, dataset), DEFAULT), "defaults": (DEFAULT,)}.get(mode, ())
+    found = (f"{FILTERS}/mono/{place}" for place in places if (ROOT / FILTERS / "mono" / place).is_file())
+    return [RepoFile(path) for path in found][:1]
+
+
+def _filter_file(mode: str, src: str, trg: str, dataset: Dataset) -> str:
+    """A dataset's own file, else the language pair's, else the default; the last one with mode `defaults`."""
     folder = "upstream/" if mode == "upstream" else ""
     if mode != "defaults":
-        pair = f"{src}-{trg}"
-        names = [f"{name}.filters.json" for name in _names(dataset)]
-        for path in (*(f"{pair}/{name}" for name in names), f"{pair}/{DEFAULT}", *names):
+        for path in _own_files(f"{src}-{trg}", dataset):
             if (ROOT / FILTERS / folder / path).is_file():
                 return folder + path
     return folder + DEFAULT
+
+
+def _own_files(languages: str, dataset: Dataset) -> Iterator[str]:
+    """Places of files of the dataset or its languages, in the order in which they are looked for.
+
+    A file of its own is looked for in the languages' folder, then, if that has no default, in the common one;
+    its name is the dataset's alias or short name, or the key as OpusCleaner writes it, opus_UNPC-v1.0.
+    """
+    names = [f"{name}.filters.json" for name in _names(dataset)]
+    yield from (*(f"{languages}/{name}" for name in names), f"{languages}/{DEFAULT}", *names)
 
 
 def _names(dataset: Dataset) -> Iterator[str]:

@@ -337,6 +337,9 @@ def _merge_mono(
     lang: str = getattr(config.experiment, side)
     limits: MonoLimits = getattr(config.experiment, f"mono_max_sentences_{side}")
     weights: Mapping[str, float] = getattr(config.experiment.merging.dataset_weights, f"mono_{side}")
+    choices = _choices(config, weights, monos)
+    if config.experiment.merging.mono_sampling == "diverse":
+        choices["diverse"] = True
     merged = step(
         "pipeline.clean.merge_mono",
         label=f"merge-mono-{side}-{lang}",
@@ -345,7 +348,7 @@ def _merge_mono(
             "datasets": [mono.name for mono in monos],
             "max_sentences": limits.total,
             "seed": SEEDS[f"mono-{side}"],
-            **_choices(config, weights, monos),
+            **choices,
         },
         inputs={
             "text": [mono.text for mono in monos],

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
-from translations_assets.graph.step import Arg, Folder, Input, RepoFile
+from translations_assets.graph.step import Arg, Folder, Input, Output, RepoFile
+from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS, url_secrets
 from translations_assets.stages.handles import (
     DECODING_CONFIGS,
     GPU_ATTEMPTS,
@@ -33,6 +34,7 @@ from translations_assets.stages.metricx import metricx_name
 
 NUMBERS = "numbers.json"
 SEED = 1111
+MOST_WORDS = 1_000_000  # of a list; larger ones are sampled
 
 
 @stage(group="checks", checks="merge_corpus")
@@ -185,7 +187,7 @@ def check_export(
     alignments_original: Aligned | None,
     alignments_student: Aligned,
 ) -> None:
-    """Load the exported files, and translate with them; HTML, too, and look where its tags come to stand."""
+    """Load the exported files, translate text and HTML, and look at tags and offensive words."""
     step(
         "pipeline.checks.exported",
         label=f"check-export-{config.pair}",
@@ -195,6 +197,7 @@ def check_export(
         repeatable=False,
     )
     texts = [one for one in dataset_test + dataset_devtest if not parse_dataset(one.name).augmentation]
+    _check_offensive_words(config, export, texts or dataset_devtest)
     priors = (alignments_original and alignments_original.priors) or alignments_student.priors
     if not texts or not priors:  # alignments that were fetched come without priors
         return
@@ -207,6 +210,40 @@ def check_export(
         aliases=aliases(texts[:1]),
         repeatable=False,
     )
+
+
+def _check_offensive_words(config: TrainingConfig, export: Folder, texts: Corpora) -> None:
+    lists = config.checks.offensive_words
+    if not lists.trg_list:
+        return
+    src, trg = config.experiment.src, config.experiment.trg
+    step(
+        "pipeline.checks.offensive",
+        label=f"check-offensive-words-{config.pair}",
+        args={"seed": SEED},
+        inputs={
+            "exported": list(export.files.values()),
+            "texts": [one.src for one in texts],
+            "trg_list": _fetch_words("trg", trg, lists.trg_list),
+            "src_list": _fetch_words("src", src, lists.src_list) if lists.src_list else None,
+        },
+        outputs=(NUMBERS,),
+        repeatable=False,
+    )
+
+
+def _fetch_words(side: Side, lang: str, url: str) -> Output:
+    """A list of words behind a URL, which is fetched as a monolingual dataset is."""
+    fetched = step(
+        "pipeline.data.mono_url",
+        label=f"offensive-words-{side}-{lang}",
+        args={"dataset": url, "lang": lang, "code": lang, "max_sentences": MOST_WORDS},
+        outputs=(f"mono.{lang}.zst", "stats.json"),
+        resumable=True,
+        attempts=DOWNLOAD_ATTEMPTS,
+        secrets=url_secrets([url]),
+    )
+    return fetched[f"mono.{lang}.zst"]
 
 
 @stage(group="checks", checks="evaluate_student")

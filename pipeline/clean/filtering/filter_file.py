@@ -5,8 +5,8 @@
         {"filter": "normalize_whitespace", "parameters": {"COLLAPSE": true}, "language": "<src>"}]}
 
 `language` names the side, or sides, that a filter of one language works on. `<src>` and `<trg>` stand for
-the codes of the two languages, so that a file may serve many pairs. `files`, which names what the interface
-showed, is not asked.
+the codes of the two languages, so that a file may serve many pairs; in files for text of one language it is
+`<lang>`. `files`, which names what the interface showed, is not asked.
 """
 
 import json
@@ -20,7 +20,7 @@ from pipeline.common.errors import InputError
 
 logger = logging.getLogger(__name__)
 
-PLACEHOLDERS = ("<src>", "<trg>")
+PLACEHOLDERS = {1: ("<lang>",), 2: ("<src>", "<trg>")}  # by the number of languages
 EXAMPLE = '{"version": 1, "files": [], "filters": [{"filter": "…", "parameters": {}, "language": null}]}'
 
 
@@ -70,12 +70,12 @@ class FilterStep:
 
 
 def read_filter_file(path: Path, codes: Sequence[str]) -> list[FilterStep]:
-    """The steps of a filter file for languages of these codes, source first.
+    """The steps of a filter file for languages of these codes, source first, or for one.
 
-    Raises InputError for a file that is not one, and for a language that is none of the two.
+    Raises InputError for a file that is not one, and for a language that is none of these.
     """
     text = path.read_text(encoding="utf-8")
-    for placeholder, code in zip(PLACEHOLDERS, codes, strict=True):
+    for placeholder, code in zip(PLACEHOLDERS[len(codes)], codes, strict=True):
         text = text.replace(placeholder, code)
     try:
         value = json.loads(text)
@@ -102,8 +102,9 @@ def _step(file: str, number: int, entry: Mapping[str, Any], codes: Sequence[str]
     step = FilterStep(file, number, entry["filter"], sides, entry["parameters"])
     unknown = [language for language in languages if language not in codes]
     if unknown:
+        known = " or ".join(f'"{placeholder}"' for placeholder in PLACEHOLDERS[len(codes)])
         raise InputError(
             f"{step} is for the language {unknown[0]!r}, but the corpus has {' and '.join(codes)}. "
-            'Write "<src>" or "<trg>".'
+            f"Write {known}."
         )
     return step

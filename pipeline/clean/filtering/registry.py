@@ -14,6 +14,7 @@ from pipeline.clean.filtering import (
     mismatches,
     numbers,
     programs,
+    segmented,
     texts,
     untranslated,
 )
@@ -60,6 +61,28 @@ def make_filters(steps: Sequence[FilterStep], resources: Resources) -> list[tupl
     return made
 
 
+def make_mono_filters(
+    steps: Sequence[FilterStep], code: str, opuscleaner: Callable[[], Path] | None = None
+) -> list[tuple[str, AnyFilter]]:
+    """The filters of a file for text of one language, with their names.
+
+    Raises InputError for one that cannot be had, compares two languages, or should name the language.
+    """
+    for step in steps:
+        _check_mono(step)
+    nothing = Resources({}, {}, {}, {}, list, [code], opuscleaner)
+    return make_filters(steps, nothing)
+
+
+def _check_mono(step: FilterStep) -> None:
+    if step.name in FILTERS and step.name not in (*OF_ONE_SIDE, *OF_EVERY_SIDE):
+        raise InputError(f"{step} compares two languages. Remove it from the filters of a single text.")
+    if step.name in OF_ONE_SIDE and not step.sides:
+        raise InputError(f'{step} works on one language, and names none. Write "<lang>".')
+    if step.name == "opus.RegExpFilter" and len(step.value("regexps", ["", ""])) != 1:
+        raise InputError(f"{step}: regexps must have one expression, for the one language.")
+
+
 def _make(step: FilterStep, resources: Resources) -> AnyFilter:
     if step.name in _PLAIN:
         return _PLAIN[step.name](step)
@@ -100,6 +123,7 @@ _PLAIN: Mapping[str, Callable[[FilterStep], Filter]] = {
     "detokenizer": programs.detokenizer,
     # Not of OpusCleaner.
     "address_mismatch": addresses.address_mismatch,
+    "desegment": segmented.desegment,
     "identical": mismatches.identical,
     "number_mismatch": numbers.number_mismatch,
     "untranslated": untranslated.untranslated,
@@ -115,4 +139,11 @@ _WITH_RESOURCES: Mapping[str, Callable[[FilterStep, Resources], Filter]] = {
     ),
 }
 FILTERS = frozenset((*_PLAIN, *_WITH_RESOURCES))
+# The filters of text of one language: those that name a side, and those that treat all sides alike.
+OF_ONE_SIDE = (
+    *("deescape-special-chars", "desegment", "detokenizer", "normalize_whitespace", "regexp", "sed"),
+)
+OF_EVERY_SIDE = (
+    *("max_length", "max_word_length", "opus.RegExpFilter", "opus.RegExpSub", "remove_empty_lines"),
+)
 LEAVE_EMPTY = ("fix_wiki",)  # these drop pairs with an empty side in a second pass

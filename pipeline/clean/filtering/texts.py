@@ -87,7 +87,10 @@ def substitute(step: FilterStep) -> Filter:
             text = pattern.sub(replacement, text, count=count)
         return text
 
-    return partial(edit_sides, sides=step.sides or (0, 1), edit=edit, rows=all_rows)
+    def work(block: Block) -> None:
+        edit_sides(block, step.sides or range(len(block.columns)), edit, all_rows)
+
+    return work
 
 
 def _compiled(step: FilterStep, pattern: str, flags: int) -> re.Pattern[str]:
