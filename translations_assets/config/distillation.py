@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
-from pydantic import Field
-
+from translations_assets.config.cleaning import Sentences, Threshold
 from translations_assets.config.section import Section, default
 from translations_assets.config.yaml_reader import Found, at, mapping_at
 
 SECTION = "distillation"
 NOISE = (SECTION, "noise")
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Sentences: TypeAlias = Annotated[int, Field(gt=0)]
 
 
 class Noise(Section):
     """Noise in source lines whose translations stay as they are: shares of the lines, each with one kind."""
 
-    typos: Share = default(0.0, "typing errors, where the script spells sounds")
-    upper_case: Share = default(0.0, "all in upper case, where the script has two cases")
-    lower_case: Share = default(0.0, "all in lower case, likewise")
-    punctuation: Share = default(0.0, "without the punctuation at the end")
-    spacing: Share = default(0.0, "one space too many or too few")
+    typos: Threshold = default(0.0, "typing errors, where the script spells sounds")
+    upper_case: Threshold = default(0.0, "all in upper case, where the script has two cases")
+    lower_case: Threshold = default(0.0, "all in lower case, likewise")
+    punctuation: Threshold = default(0.0, "without the punctuation at the end")
+    spacing: Threshold = default(0.0, "one space too many or too few")
 
 
 class Distillation(Section):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from translations_assets.config.cleaning import Threshold
 from translations_assets.config.section import FROM_LIST, Section, default
 from translations_assets.config.yaml_reader import Found, at
 
@@ -27,7 +28,7 @@ class Finetuning(Section):
     old_text: Annotated[float, Field(ge=0, lt=1)] = default(
         0.5, "share of the text that the model was trained on before, against forgetting"
     )
-    bicleaner_threshold: Annotated[float, Field(ge=0, le=1)] = default(
+    bicleaner_threshold: Threshold = default(
         0.0, "score of Bicleaner-AI that its pairs must exceed; 0 keeps all that rules do not reject"
     )
 

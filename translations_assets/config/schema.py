@@ -15,6 +15,16 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, model_validator
 
+from translations_assets.config.cleaning import (
+    Bicleaner,
+    DocumentScores,
+    Fluency,
+    Merging,
+    Monocleaner,
+    MonoLimits,
+    Sentences,
+    Threshold,
+)
 from translations_assets.config.continuation import Continuation
 from translations_assets.config.datasets import (
     ALIAS,
@@ -105,10 +115,6 @@ StageName: TypeAlias = Annotated[
     str, AfterValidator(_stage_name), "stage", InJsonSchema(lambda: {"enum": spellings(known_names())})
 ]
 WorkerKind: TypeAlias = Annotated[str, AfterValidator(_worker_kind)]
-Threshold: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Weight: TypeAlias = Annotated[float, Field(gt=0)]
-DocumentScore: TypeAlias = Annotated[float, Field(ge=0, le=10)]
-Sentences: TypeAlias = Annotated[int, Field(gt=0)]
 Identification: TypeAlias = Literal["auto", "heliport", "glotlid", "openlid-v3", "nllb", "fasttext"]
 ParallelDataset: TypeAlias = Annotated[
     Dataset,
@@ -129,72 +135,6 @@ Mono: TypeAlias = Annotated[tuple[MonoDataset, ...], FROM_LIST, AfterValidator(n
 MarianOptions: TypeAlias = Mapping[
     Annotated[str, AfterValidator(_marian_option)], Annotated[MarianValue, PlainValidator(_marian_value)]
 ]
-
-
-class Thresholds(Section):
-    """Scores that a line must exceed to be kept: one for all datasets, and for some their own."""
-
-    default_threshold: Threshold = default(0.0, "for datasets not named below; 0 keeps all")
-    dataset_thresholds: Mapping[str, Threshold] = default(
-        {}, "by alias, or by key with `_` for `/`, `.` and `:`: `opus_ParaCrawl_v9: 0.7`"
-    )
-
-
-class Bicleaner(Thresholds):
-    """Thresholds of parallel datasets."""
-
-    default_threshold: Threshold = default(0.5, "for datasets not named below; 0 keeps all")
-
-
-class Monocleaner(Section):
-    """Thresholds of monolingual datasets."""
-
-    mono_src: Thresholds = default({}, "fluency filter of source text")
-    mono_trg: Thresholds = default({}, "fluency filter of target text")
-
-
-class DatasetWeights(Section):
-    """Chances of datasets' lines, relative to others', where a limit drops some lines; 1 by default."""
-
-    train: Mapping[str, Weight] = default(
-        {}, "for `corpus-max-sentences`; names as for thresholds: `opus_ParaCrawl_v9: 2`"
-    )
-    mono_src: Mapping[str, Weight] = default({}, "for `mono-max-sentences-src.total`")
-    mono_trg: Mapping[str, Weight] = default({}, "for `mono-max-sentences-trg.total`")
-
-
-class Merging(Section):
-    """Merging of datasets into one text for training."""
-
-    near_duplicates: bool = default(
-        False, "treat lines that differ only in case, punctuation and white space as equal"
-    )
-    dataset_weights: DatasetWeights = default({}, "shares of datasets in a text that a limit cuts")
-    mono_sampling: Literal["uniform", "diverse"] = default(
-        "uniform",
-        "which lines `mono-max-sentences-*.total` keeps: each is as likely, or fewer that repeat others",
-    )
-
-
-class MonoLimits(Section):
-    """Limits on the number of sentences of monolingual text."""
-
-    total: Sentences = default(100_000_000, "in the merged corpus")
-    per_dataset: Sentences = default(70_000_000, "of each dataset, so that none dominates")
-
-
-class DocumentScores(Section):
-    """The least score of an HPLT document."""
-
-    mono_src: DocumentScore = default(7.0, "source text")
-    mono_trg: DocumentScore = default(7.0, "target text")
-
-
-class Fluency(Section):
-    """The least fluency of a line of HPLT 1.2, whose scores are of another kind than those of documents."""
-
-    mono_src: Threshold = default(0.8, "source text")
-    mono_trg: Threshold = default(0.9, "target text")
 
 
 class Selection(Section):

@@ -14,9 +14,10 @@ from functools import cache
 from typing import Any
 
 from translations_assets.common.settings import repository_root
+from translations_assets.config.cleaning import Thresholds
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language
-from translations_assets.config.schema import Thresholds, TrainingConfig
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Output, RepoFile
 from translations_assets.stages.continuation import DOWNLOAD_ATTEMPTS

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from translations_assets.config.cleaning import MonoLimits
 from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language
 from translations_assets.config.providers import FILE, MONO, PARALLEL, monolingual
-from translations_assets.config.schema import MonoLimits, TrainingConfig
+from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Input, LocalFile, Output
