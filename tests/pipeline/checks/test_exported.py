@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.checks.exported import main
+from pipeline.checks.offensive import main as offensive
 from pipeline.common.errors import InputError
 from pipeline.quantize.export import main as export
 from tests.pipeline.checks.helpers import numbers, text
@@ -49,6 +50,18 @@ def test_they_load_and_translate(files: Path, tiny: Tiny) -> None:
     references = dict(tiny.test_pairs)
     right = sum(references[source] == translation for source, translation in found["samples"])
     assert right >= 10, found["samples"]  # the shortlist and the vocabularies are in their places
+
+
+def test_they_are_asked_for_offensive_words(files: Path, tiny: Tiny) -> None:
+    pairs = [(source, reference) for source, reference in tiny.test_pairs][:50]
+    word = pairs[0][1].split()[0]
+    texts = text(files.parent / "test.en.zst", [source for source, _ in pairs])
+    words = text(files.parent / "words.eo.zst", [word.upper()])
+    options = ("--exported", *sorted(files.iterdir()), "--texts", texts, "--trg-list", words, "--seed", "1")
+    found = numbers(offensive, files.parent / "words", *options)
+    assert found["asked"] == len({source for source, _ in pairs})
+    assert found["offensive"] > 0
+    assert all(word.casefold() in translation.casefold() for _, _, translation in found["samples"])
 
 
 @pytest.mark.parametrize("start", ["model.", "lex.", "srcvocab.", "trgvocab."])
