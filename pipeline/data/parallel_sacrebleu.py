@@ -1,6 +1,8 @@
 """Import a test set that sacreBLEU knows: source and first reference.
 
-Files come through the mirror, like all downloads, and are checked against sacreBLEU's MD5 sums.
+Files come through the mirror, like all downloads, and are checked against sacreBLEU's MD5 sums. Of a set of
+WMT whose files say in which language each document was written, `wmt19/source-original` has the lines that
+were written in the source language, `wmt19/target-original` those written in the target language.
 
     python -m pipeline.data.parallel_sacrebleu --dataset wmt20 \\
         --src en --trg ru --src-code en --trg-code ru --output wmt20
@@ -9,6 +11,7 @@ Files come through the mirror, like all downloads, and are checked against sacre
 import argparse
 import copy
 import hashlib
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Any
 
 import sacrebleu
 from sacrebleu.dataset.base import Dataset
+from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
@@ -24,6 +28,10 @@ from pipeline.common.web import Source
 from pipeline.data.imports import Origin
 from pipeline.data.parallel import Corpus, Request, import_parallel
 from pipeline.data.texts import file_pairs
+
+SOURCE, TARGET = "source-original", "target-original"
+_TAG = re.compile(r"<(doc|seg)\b[^>]*>", re.IGNORECASE)
+_ORIGIN = re.compile(r'\borigLang="([^"]+)"', re.IGNORECASE)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -36,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def download(request: Request, scratch: Path) -> Corpus:
     """The test set in the wanted direction, or in the other one with its two sides exchanged."""
-    known = _known(request.dataset)
+    name, _, original = request.dataset.partition("/")
+    known = _known(name)
     wanted = f"{request.src_code}-{request.trg_code}"
     reverse = f"{request.trg_code}-{request.src_code}"
     pair = next((pair for pair in (wanted, reverse) if pair in known.langpairs), None)
@@ -49,7 +58,32 @@ def download(request: Request, scratch: Path) -> Corpus:
     sides = (source_side, reference) if pair == wanted else (reference, source_side)
     release = f"sacreBLEU {sacrebleu.__version__}"
     origin = Origin(sources, revision=release, details={"direction": pair})
-    return Corpus(file_pairs(*sides), origin)
+    pairs = file_pairs(*sides)
+    if original:
+        written_in = {SOURCE: request.src_code, TARGET: request.trg_code}.get(original)
+        if written_in is None:
+            raise InputError(f"Write {name}/{SOURCE} or {name}/{TARGET}, not {request.dataset}.")
+        languages = _original_languages(local, pair)
+        pairs = (lines for lines, own in zip(pairs, languages, strict=True) if own == written_in)
+    return Corpus(pairs, origin)
+
+
+def _original_languages(local: Any, pair: str) -> list[str]:
+    """The language in which each line was written. Raises InputError for a set that does not tell."""
+    file = Path(local._rawdir) / local.langpairs[pair][0]
+    if isinstance(local, WMTXMLDataset):
+        fields: dict[str, list[str]] = local._unwrap_wmt21_or_later(str(file))  # type: ignore[no-untyped-call]
+        return fields["origlang"]
+    if file.suffix != ".sgm":
+        raise InputError(f"{local.name} does not tell in which languages its lines were written.")
+    language, found = "", []
+    for tag in _TAG.finditer(file.read_text(encoding="utf-8", errors="replace")):
+        if tag[1] == "doc":
+            origin = _ORIGIN.search(tag[0])
+            language = origin[1] if origin else ""
+        else:
+            found.append(language)
+    return found
 
 
 def _known(name: str) -> Dataset:

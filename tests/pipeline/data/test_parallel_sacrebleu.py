@@ -24,6 +24,17 @@ FILES = {
     "tiny/src.sgm": '<doc sysid="a" docid="x" genre="news" origlang="en">\n<seg id="1">One.</seg>\n</doc>\n',
     "tiny/ref.sgm": '<doc sysid="a" docid="x" genre="news" origlang="en">\n<seg id="1">Один.</seg>\n</doc>\n',
 }
+for lang, texts in {
+    "en": ("Written in English.", "This, too.", "In Russian."),
+    "ru": ("По-английски.", "И это.", "По-русски."),
+}.items():
+    first, second, third = (
+        f'<seg id="{number}">{text}</seg>\n' for number, text in enumerate(texts, start=1)
+    )
+    FILES[f"tiny/both.{lang}.sgm"] = (
+        f'<doc sysid="a" docid="x" genre="news" origlang="en">\n<p>\n{first}{second}</p>\n</doc>\n'
+        f'<doc sysid="a" docid="y" genre="news" origlang="ru">\n{third}</doc>\n'
+    )
 
 
 def _archive() -> bytes:
@@ -50,6 +61,8 @@ def tiny(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:
     pairs = {"ru-en": ["tiny/text.ru", "tiny/text.en"]}
     sgml = {"en-ru": ["tiny/src.sgm", "tiny/ref.sgm"]}
     monkeypatch.setitem(sacrebleu.DATASETS, "tiny", PlainTextDataset("tiny", langpairs=pairs, **known))
+    both = FakeSGMLDataset("both", langpairs={"en-ru": ["tiny/both.en.sgm", "tiny/both.ru.sgm"]}, **known)
+    monkeypatch.setitem(sacrebleu.DATASETS, "both", both)
     monkeypatch.setitem(sacrebleu.DATASETS, "sgml", FakeSGMLDataset("sgml", langpairs=sgml, **known))
     return mirror
 
@@ -66,6 +79,34 @@ def test_sacrebleu_reads_its_own_formats(tiny: Mirror, import_pairs: Import) -> 
     written = import_pairs(main, "sgml", "en", "ru")
     assert written.lines("corpus.en.zst") == ["One."]
     assert written.lines("corpus.ru.zst") == ["Один."]
+
+
+@pytest.mark.parametrize(
+    ("src", "trg", "name", "lang", "lines"),
+    [
+        ("en", "ru", "source", "en", ["Written in English.", "This, too."]),
+        ("ru", "en", "target", "en", ["Written in English.", "This, too."]),
+        ("en", "ru", "target", "ru", ["По-русски."]),
+        ("ru", "en", "source", "ru", ["По-русски."]),
+    ],
+)
+def test_lines_by_the_language_that_they_were_written_in(
+    tiny: Mirror, import_pairs: Import, src: str, trg: str, name: str, lang: str, lines: list[str]
+) -> None:
+    written = import_pairs(main, f"both/{name}-original", src, trg)
+    assert written.lines(f"corpus.{lang}.zst") == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("tiny/source-original", "does not tell in which languages"),
+        ("both/original", "Write both/source-original or"),
+    ],
+)
+def test_originals_that_are_not_there(tiny: Mirror, import_pairs: Import, name: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        import_pairs(main, name, "ru", "en")
 
 
 def test_a_file_that_is_not_the_one_sacrebleu_means(tiny: Mirror, import_pairs: Import) -> None:

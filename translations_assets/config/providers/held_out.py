@@ -17,6 +17,7 @@ from translations_assets.config.providers.provider import Addresses, Found, Prov
 
 SHARE_ALIKE = "CC-BY-SA-4.0"  # of both FLORES-200 and NTREX-128
 ENGLISH = "en"
+ORIGINALS = ("source-original", "target-original")  # parts of a set of WMT, by who wrote them
 FLORES_SETS = {"devtest": ("dev", 997), "test": ("devtest", 1012)}  # by their use; lines
 NTREX_SENTENCES = 1997
 
@@ -93,17 +94,22 @@ def _pairs(src: Language, trg: Language) -> set[str]:
 def _sacrebleu_addresses(name: str, src: Language, trg: Language) -> Addresses:
     from sacrebleu.dataset import DATASETS
 
+    name = name.partition("/")[0]
     files: list[str] = (DATASETS[name].data or []) if name in DATASETS else []
     own = [url for url in files if any(pair in url for pair in _pairs(src, trg))]
     return [own] if own else [[url] for url in files]
 
 
-def _check_sacrebleu(name: str) -> None:
+def _check_sacrebleu(key: str) -> None:
+    name, _, original = key.partition("/")
+    if original not in ("", *ORIGINALS):
+        raise ConfigError.of(f"of {name} there are {' and '.join(f'{name}/{one}' for one in ORIGINALS)}")
     if name not in sacrebleu_sets():
         raise ConfigError.of(f"sacreBLEU has no set {name!r}.{suggestion(name, sacrebleu_sets())}")
 
 
 def _sacrebleu_misfit(name: str, src: Language, trg: Language) -> str:
+    name = name.partition("/")[0]
     pairs, sets = _pairs(src, trg), sacrebleu_sets()
     if name not in sets or not pairs.isdisjoint(sets[name]):
         return ""
