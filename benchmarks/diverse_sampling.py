@@ -9,7 +9,7 @@ more.
 pipeline.clean.merge_mono chooses --share of the lines.
 
 Prints for each text and choice, as means over seeds: the share of each kind of text, distinct words, distinct
-runs of four characters, characters, and seconds of the merge. `by size` is what equal shares by the root of a
+runs of four characters, characters, and seconds of the merge. `by size` is what shares by the root of a
 cluster's size would keep.
 """
 
