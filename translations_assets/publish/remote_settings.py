@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 
 from translations_assets.common.errors import StoreError
 from translations_assets.common.settings import remote_settings_login
-from translations_assets.config.languages import language
+from translations_assets.config.languages import find_language
 from translations_assets.publish.destination import Copy, Destination, State
 from translations_assets.publish.kinto import LOGIN, Kinto, NotAccepted
 from translations_assets.stages.firefox import firefox_code
@@ -129,9 +129,14 @@ class RemoteSettingsDestination(Destination):
 
 def _as_firefox_reads(told: Mapping[str, Any]) -> Record:
     """A record of an export with what a server's record has besides, and Firefox's codes of languages."""
-    languages = {key: firefox_code(language(told[key])) for key in LANGUAGES}
+    languages = {key: _firefox_code(told[key]) for key in LANGUAGES}
     name = "-".join([*languages.values(), told["fileType"]])
     return {"id": name, **told, **languages, "version": VERSION, "filter_expression": ""}
+
+
+def _firefox_code(code: str) -> str:
+    spoken = find_language(code)
+    return firefox_code(spoken) if spoken else code  # of a language that its config alone describes
 
 
 def _is_same(found: Mapping[str, Any], wanted: Record) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.languages import language
 from translations_assets.config.providers.huggingface import HUB_MONO, HUB_PARALLEL
 from translations_assets.report.facts import Report
 from translations_assets.results.scores import METRICS
@@ -22,12 +21,12 @@ def card_metadata(report: Report) -> dict[str, Any]:
     What is empty is left out. The hub knows languages by ISO 639, without a script, and of the datasets only
     its own.
     """
-    experiment = report.session.config.experiment
-    languages = [language(code) for code in (experiment.src, experiment.trg)]
+    config = report.session.config
+    languages = [one.iso639_1 or one.iso639_3 for one in (config.source, config.target)]
     scores = report.evaluations.get(report.shown_model, {})
     found = {
-        "language": list(dict.fromkeys(one.iso639_1 for one in languages)),
-        "license": experiment.licence or UNKNOWN,
+        "language": list(dict.fromkeys(filter(None, languages))),
+        "license": config.experiment.licence or UNKNOWN,
         "library_name": LIBRARY,
         "pipeline_tag": "translation",
         "tags": ["translation", "marian", "bergamot"],
@@ -41,7 +40,12 @@ def card_metadata(report: Report) -> dict[str, Any]:
 def _names_on_hub(report: Report) -> Iterator[str]:
     """The repositories of the datasets that the models learned from, as far as the hub has them."""
     datasets = report.session.config.datasets
-    used: tuple[Dataset, ...] = (*datasets.train, *datasets.mono_src, *datasets.mono_trg)
+    used: tuple[Dataset, ...] = (
+        *datasets.train,
+        *datasets.finetune,
+        *datasets.mono_src,
+        *datasets.mono_trg,
+    )
     for dataset in used:
         if dataset.provider in ON_HUB:
             yield dataset.name.partition(":")[0]
