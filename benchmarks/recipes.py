@@ -37,7 +37,7 @@ STYLE = {
     "seĝ": "sidil", "nov": "freŝ",
 }  # fmt: skip
 ENDINGS = {kind + plural + case for kind in "oa" for plural in ("", "j") for case in ("", "n")}
-TESTS = ("demo_test", "demo_aug-upper_test", "demo_aug-typos_test", "style")
+TESTS = ("demo_test", "demo_aug-upper_test", "demo_aug-typos_test", "demo_aug-documents_test", "style")
 # A config has no seeds: students get theirs where the stages ask for their training.
 RUN = """
 import sys
@@ -80,6 +80,7 @@ def recipes(folder: Path) -> Mapping[str, Mapping[str, Any]]:
             "experiment.sampled-backtranslations": 0.5,
         },
         "half of the parallel text": {"distillation.corpus-max-sentences": 9_000},
+        "documents": {"documents": {"datasets": ["demo_train"], "share": 0.1, "max-words": 30}},
         "a quarter of it": {"distillation.corpus-max-sentences": 4_500},
     }
 
@@ -133,7 +134,7 @@ def _styled_word(match: re.Match[str]) -> str:
 def _write_config(work: Path, name: str, keys: Mapping[str, Any], seed: int) -> str:
     config = yaml.safe_load(DEMO.read_text(encoding="utf-8"))
     style = {"dataset": str(work / "style-test.[LANG]"), "alias": "style"}
-    config["datasets"]["test"].append(style)
+    config["datasets"]["test"] += ["demo_aug-documents_test", style]
     for key, value in keys.items():
         *path, last = key.split(".")
         section = config
