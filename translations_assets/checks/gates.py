@@ -131,7 +131,7 @@ class Finding:
     """The result of a gate.
 
     description  for people, overrides included
-    thresholds   its section of the training config
+    thresholds   the numbers of its section of the training config
     overridden   keys of that section which have another value in this run
     verdict      None when the numbers are not there, or there is nothing to judge
     unpaid       the numbers are not there for want of budget
@@ -181,7 +181,7 @@ def _finding(
     section = gate.thresholds(session.config)
     values = section.model_dump(by_alias=True)
     overridden = {key: values[key] for key in _overridden_keys(gate, session.options.overrides)}
-    thresholds = {key: value for key, value in values.items() if key != "level"}
+    thresholds = {key: value for key, value in values.items() if isinstance(value, int | float)}
     if section.level == "off":
         description = f"off; it would have {state}: {description}" if verdict else "off"
         state = "off"
