@@ -48,6 +48,7 @@ LATE = {
     "wandb": 320,
     "tensorboard": 280,
     "huggingface_hub": 480,
+    "langcodes": 90,  # languages beyond our own table
     "numpy": 60,
     "requests": 55,
     "sacrebleu": 30,

@@ -11,10 +11,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import regex
 from langcodes import Language as Tag
 from langcodes.tag_parser import LanguageTagError
 
-from translations_assets.config.languages import Language, facts_of_script, languages, scripts
+from translations_assets.config.language_table import Language, facts_of_script, languages, scripts
 from translations_assets.config.text import table
 
 _TABLES = table(__file__, "other_languages.yml")
@@ -67,8 +68,6 @@ def script_of(name: str) -> dict[str, Any]:
 
 def is_script(name: str) -> bool:
     """True if Unicode has a script of that name, or ISO 15924 such a code."""
-    import regex
-
     try:
         regex.compile(rf"\p{{Script={name}}}")
     except regex.error:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, ValidationError
 
+from translations_assets.config.identification import identifier_of
 from translations_assets.config.languages import Language, find_language, languages, unknown
 from translations_assets.config.section import Section, Texts, default
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
@@ -91,8 +92,6 @@ def _named(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
 
 def remarks(config: Mapping[str, Any]) -> Found:
     """Languages beyond our own table: what is taken for granted of them."""
-    from translations_assets.config.identification import identifier_of
-
     given = mapping_at(config, (SECTION,))
     for side in _SIDES:
         code = at(config, ("experiment", side))
