@@ -50,11 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def noisy(kind: str, text: str, number: int, src: str, trg: str) -> str:
     """A line with noise of a kind; `number` draws its errors."""
-    if kind == "typos":
-        return modify((text, text), "typos", number, Languages(src, trg))[-1][0]
-    if kind == "upper-case":
-        return upper(text, src)
-    return _KINDS[kind](text, Random(f"spacing {number}"))
+    return _KINDS[kind](text, number, Languages(src, trg))
 
 
 def _noisy(
@@ -76,14 +72,19 @@ def _drawn(shares: Mapping[str, float], number: float) -> str:
     return ""
 
 
-def _without_end(text: str, _: Random) -> str:
+def _misspelt(text: str, number: int, languages: Languages) -> str:
+    return modify((text, text), "typos", number, languages)[-1][0]
+
+
+def _without_end(text: str, number: int, languages: Languages) -> str:
     end = len(text)
     while end and unicodedata.category(text[end - 1])[0] in "PZ":
         end -= 1
     return text[:end] or text
 
 
-def _spaced(text: str, random: Random) -> str:
+def _spaced(text: str, number: int, languages: Languages) -> str:
+    random = Random(f"spacing {number}")
     inside = [place for place in range(1, len(text)) if not text[place - 1 : place + 1].isspace()]
     if not inside:
         return text
@@ -95,8 +96,11 @@ def _spaced(text: str, random: Random) -> str:
     return f"{text[:place]} {text[place:]}"
 
 
-_KINDS: Mapping[str, Callable[[str, Random], str]] = {
-    "lower-case": lambda text, _: text.lower(),
+# Each is given a line, its number and the languages.
+_KINDS: Mapping[str, Callable[[str, int, Languages], str]] = {
+    "typos": _misspelt,
+    "upper-case": lambda text, number, languages: upper(text, languages.src),
+    "lower-case": lambda text, number, languages: text.lower(),
     "punctuation": _without_end,
     "spacing": _spaced,
 }
@@ -104,9 +108,8 @@ _KINDS: Mapping[str, Callable[[str, Random], str]] = {
 
 def _shares(text: str) -> dict[str, float]:
     shares: dict[str, float] = json.loads(text)
-    known = ("typos", "upper-case", *_KINDS)
-    if other := shares.keys() - {*known}:
-        raise InputError(f"There is noise of the kinds {', '.join(known)}, not {', '.join(sorted(other))}.")
+    if other := shares.keys() - _KINDS.keys():
+        raise InputError(f"There is noise of the kinds {', '.join(_KINDS)}, not {', '.join(sorted(other))}.")
     if sum(shares.values()) > 1:
         raise InputError(f"The shares sum up to {sum(shares.values()):g}, which is more than all lines.")
     return shares

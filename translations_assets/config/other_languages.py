@@ -25,6 +25,7 @@ _UNKNOWN = "Unknown "  # as langcodes names what it does not know: Unknown langu
 _SOURCES = ("flores", "ntrex", "hplt", "hplt2", "bouquet", "wmt24pp", "pontoon")
 
 
+@cache
 def other_language(code: str) -> Language | None:
     """The language of a pipeline code that our own table lacks; None when nobody knows it by that code."""
     tag = _tag(code)

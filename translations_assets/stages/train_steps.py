@@ -70,14 +70,13 @@ def train_model(
     inherits: Literal["args", "shape"] = "args",
     resume: bool = False,
     backwards: bool = False,
-    old_text: float | None = None,
 ) -> Model:
     """A step that trains a model on pairs; from target to source when it is `backwards`.
 
     `vocab` and `dev` are in the model's direction. It begins with the weights of `pretrained`, if any, and
     with the options of its training, or those of its shape alone (`inherits`), over which `args` are laid;
-    with `resume` also with what that saved last, so that it continues. `old_text` is the share of other pairs
-    than those to finetune on.
+    with `resume` also with what that saved last, so that it continues. With pairs to `finetune` on the others
+    have the share of `finetuning.old-text`.
     """
     src, trg = config.experiment.src, config.experiment.trg
     if backwards:
@@ -95,7 +94,7 @@ def train_model(
             "bicameral": spoken.bicameral,
             "phonemic": spoken.phonemic,
             "modifiers": None if backwards else modifier_shares(config),
-            "old_text": old_text,
+            "old_text": config.finetuning.old_text if "finetune" in data else None,
         },
         inputs={
             **data,

@@ -184,7 +184,7 @@ def _on_finetune(
     seed: int = SEED,
 ) -> Model:
     """Train a model on the text to finetune on, mixed with the old text where there is some."""
-    options, both = config.marian_args, "finetune" in data
+    options = config.marian_args
     first = options.training_student if model == "student" else options.training_teacher
     return train_model(
         config,
@@ -194,12 +194,11 @@ def _on_finetune(
         dev=dev,
         model=f"student.{config.experiment.student_model}" if model == "student" else model,
         training=f"{model}.train",
-        curriculum=f"{model}.on-finetune" if both else model,
+        curriculum=f"{model}.on-finetune" if "finetune" in data else model,
         args={**first, **options.training_on_finetune},
         seed=seed,
         pretrained=pretrained,
         inherits="shape",
-        old_text=config.finetuning.old_text if both else None,
     )
 
 
@@ -316,5 +315,4 @@ def _train(
         seed=SEED,
         pretrained=pretrained,
         inherits="shape",
-        old_text=config.finetuning.old_text if "finetune" in data else None,
     )
