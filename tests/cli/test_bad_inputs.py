@@ -106,7 +106,7 @@ BAD = [
     bad("config check nothing", FAILED, "there is no training config 'nothing'", "1 problem"),
     bad("init configs/en-eo.tiny.yml", USAGE, "is a file"),
     bad("config generate en lt", USAGE, "give --name for a search"),
-    bad("config generate en xx --name x", FAILED, "xx", "lt, lv"),
+    bad("config generate en xx --name x", FAILED, "xx", "Write an ISO 639 code"),
     bad("config generate en lt --name ../x", FAILED, "--name", "'../x' does not"),
     bad("config generate en lt --files gone.en gone.lt", FAILED, "no file gone.en", "Check the name"),
     bad("config generate en lt --name x --output gone/x.yml", FAILED, "gone", "no such folder", "--output"),

@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from translations_assets.config.errors import ConfigError, Problem
-from translations_assets.config.load import config_notes, load_config, read_values
+from translations_assets.config.load import config_notes, load_config, parse_config, read_values
 from translations_assets.config.partitions import find_configs, partition_key
 from translations_assets.config.schema import PRODUCTION_OPTIONS, TrainingConfig
 from translations_assets.config.section import Section
 from translations_assets.config.stage_names import resolve_stage, stage_names
+from translations_assets.records.canonical import canonical_json
 
 ROOT = Path(__file__).resolve().parents[2]
 UPSTREAM = ROOT.parent / "shared" / "data" / "configs"
@@ -44,6 +45,13 @@ def test_the_projects_own_configs(name: str) -> None:
 def test_every_config_of_the_project_can_be_read() -> None:
     for key, path in find_configs([ROOT / "configs"]).items():
         assert partition_key(path, load_config(path)) == key
+
+
+def test_a_config_of_a_runs_record_which_has_all_keys_can_be_read_again() -> None:
+    for path in find_configs([ROOT / "configs"]).values():
+        config = load_config(path)
+        whole = canonical_json(config.model_dump(mode="json", by_alias=True)).decode()
+        assert parse_config(whole, "a record", lambda values: ()) == config
 
 
 def test_the_demo_trains_every_model_for_a_fixed_number_of_updates() -> None:

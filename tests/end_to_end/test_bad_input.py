@@ -59,7 +59,7 @@ def assert_nothing_lost(place: Place) -> None:
         ("spm-vocab-size", "spm-vocab-siez", r"unknown key. Did you mean 'spm-vocab-size'\? Allowed: "),
         ("spm-vocab-size: 400", "spm-vocab-size: many", "must be a whole number, not the text 'many'"),
         ("target-stage: all", "target-stage: train_studnet", r"not a stage. Did you mean 'train_student'\?"),
-        ("trg: eo", "trg: xx", "'xx' is not a known language. Known: af, ar, "),
+        ("trg: eo", "trg: xx", "'xx' is not a known language. Write an ISO 639 code such as "),
         (
             "target-stage: all",
             "continuation: {models: {backwards: {url: 'https://example.org/m', mode: init, type: opusmt}}}",
