@@ -97,15 +97,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     work = args.work.absolute()
     (work / "configs").mkdir(parents=True, exist_ok=True)
     _write_style(work)
-    print(f"| recipe | {' | '.join(TESTS)} |\n|---|{'---|' * len(TESTS)}", flush=True)
-    for name, keys in recipes(work).items():
-        if args.only and not name.startswith(tuple(args.only)):
-            continue
-        found = [
-            _student(work, _write_config(work, name, keys, seed), seed) for seed in range(1, args.seeds + 1)
-        ]
-        cells = (_cell([scores[test] for scores in found]) for test in TESTS)
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    chosen = {
+        name: keys for name, keys in recipes(work).items() if name.startswith(tuple(args.only or ("",)))
+    }
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in chosen}
+    for seed in range(1, args.seeds + 1):  # all recipes with one seed, then with the next
+        for name, keys in chosen.items():
+            found[name].append(_student(work, _write_config(work, name, keys, seed), seed))
+    print(f"| recipe | {' | '.join(TESTS)} |\n|---|{'---|' * len(TESTS)}")
+    for name, students in found.items():
+        print(f"| {name} | {' | '.join(_cell([scores[test] for scores in students]) for test in TESTS)} |")
 
 
 def _write_style(work: Path) -> None:
@@ -173,7 +174,7 @@ def _student(work: Path, partition: str, seed: int) -> dict[str, float]:
 
 
 def _score(results: Mapping[str, Any], test: str) -> float:
-    return float(results["scores"][MODEL][test]["chrf"])
+    return float(results[MODEL][test]["chrf"])
 
 
 def _cell(scores: Sequence[float]) -> str:
