@@ -26,10 +26,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipeline.common.lines import zip_lines
-from pipeline.common.script import new_folder, run
-from pipeline.data.imports import Origin, publish, refuse_empty, scratch_folder
+from pipeline.common.script import run
+from pipeline.data.corpus_script import corpus_parser, write_corpus
+from pipeline.data.imports import Origin, refuse_empty
 from pipeline.data.modifiers import ALIGNED, MODIFIERS, Languages, modify
-from pipeline.data.parallel import Pair, write_pairs
+from pipeline.data.parallel import Pair
 from pipeline.data.short_pairs import short_pairs
 from pipeline.data.texts import file_pairs
 from pipeline.data.word_links import word_links
@@ -43,25 +44,21 @@ COUNTS = ("changed", "noise pairs added")
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json with the numbers of changed and added pairs."""
     args = _arguments(argv)
-    output = new_folder(args.output)
     log.info("Applying %s to %s and %s", args.modifier, args.corpus_src, args.corpus_trg)
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     dropped: Counter[str] = Counter()
-    with scratch_folder(output, args.corpus_src.name) as scratch:
-        files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
-        if args.modifier == SHORT:
-            pairs = file_pairs(args.corpus_src, args.corpus_trg)
-            variant = iter(short_pairs(pairs, (args.src, args.trg), dropped))
-        else:
-            variant = _modified(args, counts)
-        written, samples = write_pairs(variant, files)
+    if args.modifier == SHORT:
+        pairs = file_pairs(args.corpus_src, args.corpus_trg)
+        variant = iter(short_pairs(pairs, (args.src, args.trg), dropped))
+    else:
+        variant = _modified(args, counts)
+
+    def stats(written: int) -> dict[str, object]:
         refuse_empty(written, Origin(dropped=dropped))
-        stats: dict[str, object] = {
-            "lines": {"in": written + dropped.total(), "kept": written, "dropped": dict(+dropped)},
-            **counts,
-            "samples": samples,
-        }
-        publish(files, stats, output)
+        lines = {"in": written + dropped.total(), "kept": written, "dropped": dict(+dropped)}
+        return {"lines": lines, **counts}
+
+    write_corpus(args, variant, stats)
     log.info("%s", counts)
 
 
@@ -77,25 +74,14 @@ def _modified(args: argparse.Namespace, counts: Counter[str]) -> Iterator[Pair]:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = corpus_parser(__doc__)
     add = parser.add_argument
     add("--modifier", required=True, choices=sorted((*MODIFIERS, SHORT)), help="what to do to the lines")
-    add(
-        "--src",
-        required=True,
-        help="source language, as it stands in file names; ICU's locale for case and short",
-    )
-    add("--trg", required=True, help="target language, likewise")
     add("--bicameral", action="store_true", help="the source's script has upper and lower case, for mix")
     add("--phonemic", action="store_true", help="the source's script spells sounds, for mix")
-    add("--corpus-src", required=True, type=Path, help="source side (.zst, .gz or plain)")
-    add("--corpus-trg", required=True, type=Path, help="target side")
     add("--tokens-src", type=Path, help="source side as tokens, for noise inside lines")
     add("--tokens-trg", type=Path, help="target side as tokens")
     add("--alignments", type=Path, help="links between the tokens, a line a pair")
-    add("--output", required=True, type=Path, help="new folder for the variant")
     args = parser.parse_args(argv)
     if args.modifier in ALIGNED and not (args.tokens_src and args.tokens_trg and args.alignments):
         parser.error(f"{args.modifier} needs --tokens-src, --tokens-trg and --alignments")

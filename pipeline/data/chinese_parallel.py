@@ -8,12 +8,12 @@ import argparse
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
-from pipeline.common.script import new_folder, run
+from pipeline.common.script import run
 from pipeline.data.chinese import VARIANTS, Variant
-from pipeline.data.imports import Origin, publish, refuse_empty, scratch_folder
-from pipeline.data.parallel import Pair, write_pairs
+from pipeline.data.corpus_script import corpus_parser, write_corpus
+from pipeline.data.imports import Origin, refuse_empty
+from pipeline.data.parallel import Pair
 from pipeline.data.texts import file_pairs
 
 log = logging.getLogger(__name__)
@@ -22,22 +22,18 @@ log = logging.getLogger(__name__)
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json with what was converted and dropped."""
     args = _arguments(argv)
-    output = new_folder(args.output)
     source = Variant(args.convert_src) if args.convert_src else None
     target = Variant(args.filter_trg) if args.filter_trg else None
     dropped: Counter[str] = Counter()
-    with scratch_folder(output, args.corpus_src.name) as scratch:
-        files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
-        pairs = _in_variant(file_pairs(args.corpus_src, args.corpus_trg), source, target, dropped)
-        written, samples = write_pairs(pairs, files)
+    pairs = _in_variant(file_pairs(args.corpus_src, args.corpus_trg), source, target, dropped)
+
+    def stats(written: int) -> dict[str, object]:
         refuse_empty(written, Origin(dropped=dropped))
-        stats: dict[str, object] = {
-            "lines": {"in": written + dropped.total(), "kept": written, "dropped": dict(dropped)},
-            "converted": source.converted if source else 0,
-            "samples": samples,
-        }
-        publish(files, stats, output)
-    log.info("Converted %s, dropped %s", f"{stats['converted']:,}", f"{dropped.total():,}")
+        lines = {"in": written + dropped.total(), "kept": written, "dropped": dict(dropped)}
+        return {"lines": lines, "converted": source.converted if source else 0}
+
+    write_corpus(args, pairs, stats)
+    log.info("Converted %s, dropped %s", f"{source.converted if source else 0:,}", f"{dropped.total():,}")
 
 
 def _in_variant(
@@ -52,17 +48,10 @@ def _in_variant(
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = corpus_parser(__doc__)
     add = parser.add_argument
-    add("--src", required=True, help="source language, as it stands in file names")
-    add("--trg", required=True, help="target language, as it stands in file names")
     add("--convert-src", choices=VARIANTS, help="variant that the Chinese source is converted to")
     add("--filter-trg", choices=VARIANTS, help="variant that the Chinese target must be in")
-    add("--corpus-src", required=True, type=Path, help="source side (.zst, .gz or plain)")
-    add("--corpus-trg", required=True, type=Path, help="target side")
-    add("--output", required=True, type=Path, help="new folder for the corpus")
     args = parser.parse_args(argv)
     if not (args.convert_src or args.filter_trg):
         parser.error("give --convert-src, --filter-trg or both")

@@ -20,15 +20,14 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from random import Random
 
 from pipeline.common.case import upper
 from pipeline.common.errors import InputError
-from pipeline.common.script import new_folder, run
-from pipeline.data.imports import publish, scratch_folder
+from pipeline.common.script import run
+from pipeline.data.corpus_script import corpus_parser, write_corpus
 from pipeline.data.modifiers import Languages, modify
-from pipeline.data.parallel import Pair, write_pairs
+from pipeline.data.parallel import Pair
 from pipeline.data.texts import file_pairs
 
 CLEAN = "clean"
@@ -38,14 +37,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json with the number of lines of each kind."""
     args = _arguments(argv)
     shares = _shares(args.shares)
-    output = new_folder(args.output)
     counts: Counter[str] = Counter(dict.fromkeys((*shares, CLEAN), 0))
-    with scratch_folder(output, args.corpus_src.name) as scratch:
-        files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
-        pairs = file_pairs(args.corpus_src, args.corpus_trg)
-        written, samples = write_pairs(_noisy(pairs, shares, args.src, args.trg, counts), files)
-        lines = {"in": written, "kept": written, "dropped": {}}
-        publish(files, {"lines": lines, "noise": dict(counts), "samples": samples}, output)
+    pairs = _noisy(file_pairs(args.corpus_src, args.corpus_trg), shares, args.src, args.trg, counts)
+
+    def stats(written: int) -> dict[str, object]:
+        return {"lines": {"in": written, "kept": written, "dropped": {}}, "noise": dict(counts)}
+
+    write_corpus(args, pairs, stats)
 
 
 def noisy(kind: str, text: str, number: int, src: str, trg: str) -> str:
@@ -116,16 +114,8 @@ def _shares(text: str) -> dict[str, float]:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("--src", required=True, help="source language, as it stands in file names; ICU's locale for case")
-    add("--trg", required=True, help="target language, likewise")
-    add("--shares", required=True, help="JSON; the share of lines with noise of each kind")
-    add("--corpus-src", required=True, type=Path, help="source side")
-    add("--corpus-trg", required=True, type=Path, help="its translations")
-    add("--output", required=True, type=Path, help="new folder for the corpus")
+    parser = corpus_parser(__doc__)
+    parser.add_argument("--shares", required=True, help="JSON; the share of lines with noise of each kind")
     return parser.parse_args(argv)
 
 

@@ -13,16 +13,22 @@ A word is what white space parts; of languages without spaces (--src-unspaced, -
 """
 
 import argparse
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import xxhash
 
-from pipeline.common.sampling import sample
-from pipeline.common.script import new_folder, run
-from pipeline.data.imports import SEED, Origin, publish, refuse_empty, scratch_folder
-from pipeline.data.parallel import Pair, write_pairs
+from pipeline.common.lines import count_lines
+from pipeline.common.script import run
+from pipeline.data.corpus_script import corpus_parser, drawn, write_corpus
+from pipeline.data.imports import SEED, Origin, refuse_empty
+from pipeline.data.parallel import Pair
 from pipeline.data.texts import file_pairs
+
+Digests = npt.NDArray[np.uint64]
 
 CHARACTERS = 2  # of a word, where no spaces part words
 
@@ -30,24 +36,20 @@ CHARACTERS = 2  # of a word, where no spaces part words
 def main(argv: Sequence[str] | None = None) -> None:
     """Write corpus.{src}.zst, corpus.{trg}.zst and stats.json."""
     args = _arguments(argv)
-    output = new_folder(args.output)
-    kept = {_digest(pair) for pair in file_pairs(args.kept_src, args.kept_trg)} if args.kept_src else None
-    unspaced = args.src_unspaced, args.trg_unspaced
-    pairs = list(file_pairs(args.corpus_src, args.corpus_trg))
-    windows = [window for run in _runs(pairs, kept) for window in _windows(run, args.max_words, unspaced)]
-    drawn = sample(windows, max(1, round(args.share * len(pairs))), SEED) if args.share else windows
-    with scratch_folder(output, args.corpus_src.name) as scratch:
-        files = [scratch / f"corpus.{args.src}.zst", scratch / f"corpus.{args.trg}.zst"]
-        written, samples = write_pairs((_joined(window, args.separator) for window in drawn), files)
+    kept = _digests(args) if args.kept_src else None
+    windows = lines = 0
+    for window in _windows(args, kept):
+        windows, lines = windows + 1, lines + len(window)
+    most = max(1, round(args.share * count_lines(args.corpus_src))) if args.share else windows
+    wanted = drawn(_windows(args, kept), windows, most, SEED)
+
+    def stats(written: int) -> dict[str, object]:
         if not args.kept_src:
             refuse_empty(written, Origin())
-        stats: dict[str, object] = {
-            "windows": len(windows),
-            "lines in windows": sum(map(len, windows)),
-            "lines": {"in": len(windows), "kept": written, "dropped": {"not drawn": len(windows) - written}},
-            "samples": samples,
-        }
-        publish(files, stats, output)
+        counts = {"in": windows, "kept": written, "dropped": {"not drawn": windows - written}}
+        return {"windows": windows, "lines in windows": lines, "lines": counts}
+
+    write_corpus(args, (_joined(window, args.separator) for window in wanted), stats)
 
 
 def _digest(pair: Pair) -> int:
@@ -55,32 +57,35 @@ def _digest(pair: Pair) -> int:
     return xxhash.xxh3_64_intdigest(text.encode())
 
 
-def _runs(pairs: Iterable[Pair], kept: Collection[int] | None) -> Iterator[list[Pair]]:
-    """Neighbouring pairs between others that are empty, or are not kept."""
-    run: list[Pair] = []
-    for src, trg in pairs:
-        if src.strip() and trg.strip() and (kept is None or _digest((src, trg)) in kept):
-            run.append((src.strip(), trg.strip()))
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
+def _digests(args: argparse.Namespace) -> Digests:
+    """The digests of the pairs that windows may have, in order: eight bytes each."""
+    found = array("Q", map(_digest, file_pairs(args.kept_src, args.kept_trg)))
+    return np.sort(np.array(found, dtype=np.uint64))
 
 
-def _windows(run: Sequence[Pair], most: int, unspaced: Sequence[bool]) -> Iterator[list[Pair]]:
+def _windows(args: argparse.Namespace, kept: Digests | None) -> Iterator[list[Pair]]:
+    """Windows of at least two pairs; a pair that is empty or not kept ends one."""
+    unspaced = args.src_unspaced, args.trg_unspaced
     window: list[Pair] = []
     sizes = [0, 0]
-    for pair in run:
-        own = [_words(side, without) for side, without in zip(pair, unspaced, strict=True)]
-        if window and max(size + more for size, more in zip(sizes, own, strict=True)) > most:
+    for src, trg in file_pairs(args.corpus_src, args.corpus_trg):
+        pair = src.strip(), trg.strip()
+        is_kept = all(pair) and (kept is None or _is_among(kept, _digest(pair)))
+        more = [_words(side, without) for side, without in zip(pair, unspaced, strict=True)]
+        if not is_kept or max(map(sum, zip(sizes, more, strict=True))) > args.max_words:
             if len(window) > 1:
                 yield window
             window, sizes = [], [0, 0]
-        window.append(pair)
-        sizes = [size + more for size, more in zip(sizes, own, strict=True)]
+        if is_kept:
+            window.append(pair)
+            sizes = list(map(sum, zip(sizes, more, strict=True)))
     if len(window) > 1:
         yield window
+
+
+def _is_among(kept: Digests, digest: int) -> bool:
+    place = int(np.searchsorted(kept, np.uint64(digest)))
+    return place < len(kept) and int(kept[place]) == digest
 
 
 def _words(text: str, unspaced: bool) -> int:
@@ -93,14 +98,8 @@ def _joined(window: Sequence[Pair], separator: str) -> Pair:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = corpus_parser(__doc__)
     add = parser.add_argument
-    add("--src", required=True, help="source language")
-    add("--trg", required=True, help="target language")
-    add("--corpus-src", required=True, type=Path, help="source side, in the order of its documents")
-    add("--corpus-trg", required=True, type=Path, help="target side")
     add("--kept-src", type=Path, help="source side of the pairs that windows may have; all when left out")
     add("--kept-trg", type=Path, help="their target side")
     add("--src-unspaced", action="store_true", help="the source language has no spaces between words")
@@ -108,7 +107,6 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--max-words", required=True, type=int, help="words of a window on its longer side")
     add("--share", type=float, help="windows for each line of the corpus, at most; all when left out")
     add("--separator", required=True, help="what stands between two lines, and a space on each side")
-    add("--output", required=True, type=Path, help="new folder for the windows")
     args = parser.parse_args(argv)
     if bool(args.kept_src) != bool(args.kept_trg):
         parser.error("--kept-src and --kept-trg go together")

@@ -394,3 +394,19 @@ def test_what_is_made_with_overrides_is_shown_and_what_is_not_is_named(command: 
     assert "train-backwards-en-eo" in json.loads(listed.out)
     assert "train-student-en-eo" not in json.loads(listed.out)
     assert "not made: " in listed.err
+
+
+def test_plan_tells_how_often_a_training_reads_a_text_to_finetune_on(
+    command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STATISTICS, "lines", {"in": 1300, "kept": 1280, "dropped": {"empty": 20}})
+    settings = {
+        "datasets.finetune": [{"dataset": f"url_file://{place.root}/finetune.[LANG].gz", "alias": "better"}],
+        "finetuning.old-text": 0.25,
+        "marian-args.training-on-finetune.after": "40u",
+        "marian-args.training-on-finetune.mini-batch": 32,
+    }
+    make("train_student", overrides=settings, runner=MadeUpRunner(fails="train-student-on-finetune-en-eo"))
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={json.dumps(value)}")]
+    told = "train-student-on-finetune-en-eo: 40 updates of 32 are about 0.25 epochs of original, 0.75 of finetune"
+    assert told in command("plan", PARTITION, *words).out

@@ -148,8 +148,7 @@ def epochs(step: Step, keys: KeyMaker, store: Reading, results: Mapping[Step, Ma
     batch = _batch(step, keys) if updates else None
     if not updates or not batch:
         return None
-    curriculum = repo_yaml(step, keys, "curriculum")
-    mixes = [curriculum[stage] for stage in curriculum["stages"]]
+    mixes = _mixes(step, keys)
     lines: dict[str, int] = {}
     for name in dict.fromkeys(line.split()[0] for mix in mixes for line in mix[:-1]):
         pairs = step.inputs.get(name)
@@ -161,6 +160,14 @@ def epochs(step: Step, keys: KeyMaker, store: Reading, results: Mapping[Step, Ma
         lines[name] = found
     read, rest = _read(mixes, lines, updates * batch)
     return Epochs(updates, batch, {name: read[name] / lines[name] for name in lines}, rest > 0)
+
+
+def _mixes(step: Step, keys: KeyMaker) -> list[list[str]]:
+    """The stages of a step's curriculum, with the shares that `pipeline.train.train` lays into them."""
+    curriculum = repo_yaml(step, keys, "curriculum")
+    old = float(str(step.args.get("old_text") or 0))
+    shares = {"old-text": old, "new-text": 1 - old}
+    return [[line.format_map(shares) for line in curriculum[stage]] for stage in curriculum["stages"]]
 
 
 def last_update(step: Step) -> int | None:
