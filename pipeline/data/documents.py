@@ -7,12 +7,8 @@ writes documents.zst, a name a line; the sentences of a document follow each oth
 """
 
 import argparse
-import copy
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import sacrebleu
 
 from pipeline.common.archives import extract
 from pipeline.common.downloads import fetch
@@ -56,15 +52,13 @@ def _ntrex(args: argparse.Namespace, scratch: Path) -> Iterator[str]:
 
 def _sacrebleu(args: argparse.Namespace, scratch: Path) -> Iterator[str]:
     """Raises InputError when sacreBLEU knows no documents of the test set."""
-    fetched = parallel_sacrebleu.download(Request(args.dataset, args.src_code, args.trg_code), scratch)
-    pair = fetched.origin.details["direction"]
-    local: Any = copy.copy(sacrebleu.DATASETS[args.dataset])
-    local._outdir = str(scratch / "sacrebleu")  # where that has unpacked it
-    if "docid" not in local.fieldnames(pair):
+    found = parallel_sacrebleu.local_set(Request(args.dataset, args.src_code, args.trg_code), scratch)
+    files = found.files()
+    if "docid" not in files:
         raise InputError(
             f"sacreBLEU does not know the documents of {args.dataset}; take it out of evaluation.paragraphs."
         )
-    return file_lines(Path(local.get_files(pair)[local.fieldnames(pair).index("docid")]))
+    return found.meant(file_lines(files["docid"]))
 
 
 def _parser() -> argparse.ArgumentParser:

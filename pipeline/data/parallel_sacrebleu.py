@@ -11,10 +11,11 @@ were written in the source language, `wmt19/target-original` those written in th
 import argparse
 import copy
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sacrebleu
 from sacrebleu.dataset.base import Dataset
@@ -26,6 +27,8 @@ from pipeline.common.web import Source
 from pipeline.data.imports import Origin
 from pipeline.data.parallel import Corpus, Request, import_parallel
 from pipeline.data.texts import file_lines, file_pairs
+
+Line = TypeVar("Line")
 
 SOURCE, TARGET = "source-original", "target-original"
 ORIGINAL = "origlang"  # as sacreBLEU calls the language that a line was written in
@@ -39,8 +42,53 @@ def main(argv: Sequence[str] | None = None) -> None:
     import_parallel(parser, argv, download)
 
 
+@dataclass(frozen=True)
+class LocalSet:
+    """A test set with its files at hand.
+
+    known       as sacreBLEU describes it
+    direction   the pair of languages that its files have, as sacreBLEU writes it
+    written_in  the language whose original lines are meant; "" for all lines
+    """
+
+    known: Any
+    direction: str
+    written_in: str
+    sources: list[Source]
+
+    def files(self) -> dict[str, Path]:
+        """The files of each field that sacreBLEU knows: `src`, `docid`, `origlang` and others."""
+        paths = map(Path, self.known.get_files(self.direction))
+        return dict(zip(self.known.fieldnames(self.direction), paths, strict=True))
+
+    def meant(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Of what there is for each line that of the meant lines.
+
+        Raises InputError for a set that does not tell in which languages its lines were written.
+        """
+        if not self.written_in:
+            return iter(lines)
+        files = self.files()
+        if ORIGINAL not in files:
+            raise InputError(f"{self.known.name} does not tell in which languages its lines were written.")
+        languages = zip(lines, file_lines(files[ORIGINAL]), strict=True)
+        return (line for line, language in languages if language == self.written_in)
+
+
 def download(request: Request, scratch: Path) -> Corpus:
     """The test set in the wanted direction, or in the other one with its two sides exchanged."""
+    found = local_set(request, scratch)
+    source_side = Path(found.known.get_source_file(found.direction))
+    reference = Path(found.known.get_reference_files(found.direction)[0])
+    is_wanted = found.direction == f"{request.src_code}-{request.trg_code}"
+    sides = (source_side, reference) if is_wanted else (reference, source_side)
+    release = f"sacreBLEU {sacrebleu.__version__}"
+    origin = Origin(found.sources, revision=release, details={"direction": found.direction})
+    return Corpus(found.meant(file_pairs(*sides)), origin)
+
+
+def local_set(request: Request, scratch: Path) -> LocalSet:
+    """Fetch and unpack a test set, or the lines of it that were written in one of its languages."""
     name, _, original = request.dataset.rpartition("/")
     if original not in (SOURCE, TARGET):  # names of sets have slashes, too: multi30k/2018
         name, original = request.dataset, ""
@@ -53,24 +101,8 @@ def download(request: Request, scratch: Path) -> Corpus:
             f"sacreBLEU has it neither for {wanted} nor for {reverse}, only for {_pairs(known)}."
         )
     local, sources = _fetched(known, scratch)
-    source_side, reference = Path(local.get_source_file(pair)), Path(local.get_reference_files(pair)[0])
-    sides = (source_side, reference) if pair == wanted else (reference, source_side)
-    release = f"sacreBLEU {sacrebleu.__version__}"
-    origin = Origin(sources, revision=release, details={"direction": pair})
-    pairs = file_pairs(*sides)
-    if original:
-        written_in = request.src_code if original == SOURCE else request.trg_code
-        languages = _original_languages(local, pair)
-        pairs = (lines for lines, own in zip(pairs, languages, strict=True) if own == written_in)
-    return Corpus(pairs, origin)
-
-
-def _original_languages(local: Any, pair: str) -> Iterator[str]:
-    """The language in which each line was written. Raises InputError for a set that does not tell."""
-    files = dict(zip(local.fieldnames(pair), local.get_files(pair), strict=True))
-    if ORIGINAL not in files:
-        raise InputError(f"{local.name} does not tell in which languages its lines were written.")
-    return file_lines(Path(files[ORIGINAL]))
+    written_in = {SOURCE: request.src_code, TARGET: request.trg_code}.get(original, "")
+    return LocalSet(local, pair, written_in, sources)
 
 
 def _known(name: str) -> Dataset:

@@ -17,7 +17,10 @@ from pipeline.data.documents import NTREX_URL, main
 from tests.pipeline.data.conftest import Mirror
 
 SETS = "https://example.org/sets.tar.gz"
-ONE, TWO = (f'<doc sysid="s" docid="{name}" genre="news" origlang="en">\n' for name in ("one", "two"))
+ONE, TWO = (
+    f'<doc sysid="s" docid="{name}" genre="news" origlang="{lang}">\n'
+    for name, lang in (("one", "en"), ("two", "ru"))
+)
 
 
 def tarred(files: dict[str, str]) -> bytes:
@@ -77,5 +80,6 @@ def test_sacrebleu_knows_the_documents_of_some_sets(
     monkeypatch.setitem(sacrebleu.DATASETS, "sgml", sgml)
     monkeypatch.setitem(sacrebleu.DATASETS, "tiny", plain)
     assert documents(tmp_path, "sacrebleu", "sgml") == ["one", "one", "two"]
+    assert documents(tmp_path / "part", "sacrebleu", "sgml/target-original") == ["two"]
     with pytest.raises(InputError, match="sacreBLEU does not know the documents of tiny"):
         documents(tmp_path / "tiny", "sacrebleu", "tiny")
