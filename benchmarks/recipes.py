@@ -54,7 +54,7 @@ MODEL = "student"
 
 
 def recipes(folder: Path) -> Mapping[str, Mapping[str, Any]]:
-    """The keys of each recipe; `baseline` has none, and `feed` are today's shares in the student's feed."""
+    """The keys of each recipe; `baseline` has none, and so typos in the student's feed alone."""
     style = {"dataset": str(folder / "style-train.[LANG]"), "alias": "style-train"}
     finetune = {
         "datasets.finetune": [style],
@@ -65,23 +65,23 @@ def recipes(folder: Path) -> Mapping[str, Mapping[str, Any]]:
             "save-freq": 100,
         },
     }
-    clean_feed = {"experiment.modifiers": {"typos": 0.0, "upper-case": 0.0, "title-case": 0.0}}
-    noise = {"distillation.noise": {"typos": 0.3, "upper-case": 0.07}}
+    clean_feed = {"experiment.modifiers": {"typos": 0.0}}  # of the teacher, too
+    noise = {"distillation.noise": {"typos": 0.3}}
     return {
         "baseline": {},
         "finetune, old text 0 %": {**finetune, "finetuning.old-text": 0.0},
         "finetune, old text 50 %": {**finetune, "finetuning.old-text": 0.5},
-        "no noise at all": clean_feed,
-        "noise before the teacher alone": {**clean_feed, **noise},
-        "noise in the feed and before": noise,
+        "typos in the feed and before the teacher": noise,
         "back-translations": {"distillation.backtranslated-max-sentences": 10_000},
         "back-translations, half sampled": {
             "distillation.backtranslated-max-sentences": 10_000,
             "experiment.sampled-backtranslations": 0.5,
         },
         "half of the parallel text": {"distillation.corpus-max-sentences": 9_000},
-        "documents": {"documents": {"datasets": ["demo_train"], "share": 0.1, "max-words": 30}},
         "a quarter of it": {"distillation.corpus-max-sentences": 4_500},
+        "documents": {"documents": {"datasets": ["demo_train"], "share": 0.1, "max-words": 30}},
+        "no typos at all": clean_feed,
+        "typos before the teacher alone": {**clean_feed, **noise},
     }
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.common.lines import read_lines, write_lines
+from pipeline.common.selection import STRETCH
+from pipeline.data import corpus_script
 from pipeline.data.sample_pairs import main
 
 
@@ -40,3 +42,12 @@ def test_each_part_of_the_corpus_has_its_chance_and_the_seed_decides(tmp_path: P
 @pytest.mark.parametrize("most", [1000, 5000])
 def test_a_corpus_that_has_no_more_comes_out_whole(tmp_path: Path, most: int) -> None:
     assert [src for src, _ in drawn(tmp_path, most)] == list(range(1000))
+
+
+def test_a_large_corpus_is_drawn_stretch_by_stretch() -> None:
+    total = 2 * STRETCH + 10
+    found = [*corpus_script.drawn(range(total), total, 40_000, seed=1)]
+    assert len(found) == 40_000
+    assert found == sorted(set(found))
+    for start in range(0, total - 10, STRETCH // 4):
+        assert sum(start <= number < start + STRETCH // 4 for number in found) == pytest.approx(5000, rel=0.1)
