@@ -79,9 +79,9 @@ def recipes(folder: Path) -> Mapping[str, Mapping[str, Any]]:
         },
         "half of the parallel text": {"distillation.corpus-max-sentences": 9_000},
         "a quarter of it": {"distillation.corpus-max-sentences": 4_500},
-        "documents": {"documents": {"datasets": ["demo_train"], "share": 0.1, "max-words": 30}},
         "no typos at all": clean_feed,
         "typos before the teacher alone": {**clean_feed, **noise},
+        "documents": {"documents": {"datasets": ["demo_train"], "share": 0.1, "max-words": 30}},
     }
 
 

@@ -37,11 +37,8 @@ def check_finetuning(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem with text to finetune on, in a config as it was read."""
     models = at(config, (SECTION, "models"))
     given = at(config, DATASETS)
-    # A run's record has all keys, with their defaults
-    if (
-        at(config, (SECTION,)) not in (None, Finetuning().model_dump(mode="json", by_alias=True))
-        and not given
-    ):
+    defaults = Finetuning().model_dump(mode="json", by_alias=True)  # a run's record has these
+    if at(config, (SECTION,)) not in (None, defaults) and not given:
         yield (SECTION,), "needs datasets.finetune, the text to train on"
     if given and isinstance(models, list) and "teacher" in models and not _trains_teachers(config):
         yield (SECTION, "models"), "no teacher is trained here; leave `teacher` out"
