@@ -12,8 +12,9 @@ from collections.abc import ItemsView, Mapping, Sequence
 from typing import Any
 
 from translations_assets.config.errors import suggestion
+from translations_assets.config.experiment import Experiment
 from translations_assets.config.known import FLAG, marian_options, of_scripts
-from translations_assets.config.schema import Experiment, MarianArgs
+from translations_assets.config.schema import MarianArgs
 from translations_assets.config.section import by_key
 from translations_assets.config.text import table
 from translations_assets.config.yaml_reader import MOST_DIGITS, Found, at, mapping_at

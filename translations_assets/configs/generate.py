@@ -22,12 +22,12 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.config.cleaning import MonoLimits
 from translations_assets.config.datasets import check_mono, check_parallel, parse_dataset
 from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.experiment import Experiment
 from translations_assets.config.languages import language
 from translations_assets.config.load import describe, parse_config
 from translations_assets.config.providers import PROVIDERS
 from translations_assets.config.providers.provider import Found, Query, one_line
 from translations_assets.config.providers.provider import Search as Source
-from translations_assets.config.schema import Experiment
 
 SOURCES: Mapping[str, Source] = {
     name: find for provider in PROVIDERS for name, find in provider.searches.items()

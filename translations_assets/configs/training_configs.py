@@ -20,6 +20,7 @@ from translations_assets.config.partitions import (
 )
 from translations_assets.config.text import read_text
 from translations_assets.configs.cached import KnownConfig, KnownConfigs
+from translations_assets.configs.sweeps import VariantOf, usable_sweeps, variants
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.running.protocols import Store
@@ -85,16 +86,20 @@ class TrainingConfigs:
         self._steps_run_here = steps_run_here
 
     def partitions(self) -> Partitions:
-        """The training configs in the config folders and those kept in the store; none is read."""
+        """The training configs in the config folders, the variants of sweeps there, and the configs kept in the
+        store; none is read.
+        """
         from translations_assets.configs.stored import kept_configs
 
         files, problems = _usable_files()
         kept = kept_configs(self._store(), settings.state_folder())
         states = dict.fromkeys(kept.names, "kept in the store")
-        for key, path in files.items():
-            status = path.stat()
-            states[key] = f"{path} {status.st_mtime_ns} {status.st_size}"
-        return Partitions(dict(sorted(states.items())), problems, kept.away)
+        states |= {key: _state(path) for key, path in files.items()}
+        sweeps, wrong = usable_sweeps()
+        for path, sweep in sweeps.values():
+            state = f"{_state(path)} {states.get(sweep.file.base, '')}"
+            states |= {variant.partition: state for variant in sweep.variants}
+        return Partitions(dict(sorted(states.items())), [*problems, *wrong], kept.away)
 
     def read(self, partition: str, overrides: Mapping[str, Any] | None = None) -> ReadConfig:
         """The training config of a key, or of a path to a YAML file, as it is now, with some keys overridden.
@@ -151,11 +156,23 @@ class TrainingConfigs:
         """The text of a training config, given by key or path, and its file or what it is called."""
         path = _usable_files()[0].get(partition)
         if path is None and not partition.endswith(SUFFIXES):
+            if found := variants().get(partition):
+                return self._varied(found), f"{found.file} ({partition})"
             text = self._store().config(partition)
             if text is not None:
                 return text, f"{partition} in the store"
         path = path or find_config(partition, settings.config_folders())
         return read_text(path), path
+
+    def _varied(self, found: VariantOf) -> str:
+        """The text of a variant's training config. Raises ConfigError for a base or values that are none."""
+        from translations_assets.configs.varied import varied
+
+        base = found.sweep.file.base
+        if base in variants():
+            raise ConfigError.of(f"{base} is a variant; give a training config of its own", str(found.file))
+        text, source = self.text(base)
+        return varied(text, source, found.variant, str(found.file))
 
     def adopt(self, read: ReadConfig) -> None:
         """Keep a config from outside the config folders in the store, its relative paths written out.
@@ -192,6 +209,11 @@ class TrainingConfigs:
 
         self._store().add_config(key, text)
         remember(self._store(), settings.state_folder(), key)
+
+
+def _state(path: Path) -> str:
+    status = path.stat()
+    return f"{path} {status.st_mtime_ns} {status.st_size}"
 
 
 def graph_of(config: TrainingConfig) -> Graph:

@@ -105,7 +105,7 @@ def train_backwards(
         training="backward.train",
         curriculum="backward",
         args=config.marian_args.training_backward,
-        seed=SEED,
+        seed=config.experiment.seeds.backwards,
         pretrained=fetched,
         resume=bool(given and given.mode == "continue"),
         backwards=True,
@@ -121,7 +121,7 @@ def train_teacher(
     alignments_finetune: Aligned | None,
     merge_devset: Corpus,
 ) -> list[Model]:
-    """The teachers, one per ensemble member, trained on parallel and back-translated text, seeds 1..N.
+    """The teachers, one per ensemble member, trained on parallel and back-translated text.
 
     At the end they are trained on `datasets.finetune`, where `finetuning.models` says so. An earlier run's
     are fetched where they are given: to be used, trained further, or begun with.
@@ -138,10 +138,11 @@ def train_teacher(
         name: training_pairs(f"{name}-teacher-{config.pair}", text, train_vocab, length)
         for name, text in texts.items()
     }
+    first = config.experiment.seeds.teacher - 1
     teachers = [
         train_model(
             config,
-            label=f"train-teacher-{config.pair}-{seed}",
+            label=f"train-teacher-{config.pair}-{number}",
             vocab=train_vocab,
             data=data,
             dev=merge_devset,
@@ -149,11 +150,11 @@ def train_teacher(
             training="teacher.train",
             curriculum=curriculum,
             args=config.marian_args.training_teacher,
-            seed=seed,
-            pretrained=fetched[seed - 1] if fetched else None,
+            seed=first + number,
+            pretrained=fetched[number - 1] if fetched else None,
             resume=bool(given and given.mode == "continue"),
         )
-        for seed in range(1, config.experiment.teacher_ensemble + 1)
+        for number in range(1, config.experiment.teacher_ensemble + 1)
     ]
     if alignments_finetune is None or not finetunes(config, "teacher"):
         return teachers
@@ -162,14 +163,14 @@ def train_teacher(
         _on_finetune(
             config,
             "teacher",
-            f"-{seed}",
+            f"-{number}",
             model,
             {"original": data["original"], "finetune": pairs},
             train_vocab,
             merge_devset,
-            seed,
+            first + number,
         )
-        for seed, model in enumerate(teachers, start=1)
+        for number, model in enumerate(teachers, start=1)
     ]
 
 
@@ -181,7 +182,7 @@ def _on_finetune(
     data: Mapping[str, Input],
     vocab: Vocab,
     dev: Corpus,
-    seed: int = SEED,
+    seed: int,
 ) -> Model:
     """Train a model on the text to finetune on, mixed with the old text where there is some."""
     options = config.marian_args
@@ -242,7 +243,8 @@ def train_student(
     data = _student_pairs(
         config, "student", args, train_vocab, alignments_student, alignments_finetune, before=student
     )
-    return _on_finetune(config, "student", "", student, data, train_vocab, merge_devset)
+    seed = config.experiment.seeds.student
+    return _on_finetune(config, "student", "", student, data, train_vocab, merge_devset, seed)
 
 
 @stage(group="student")
@@ -312,7 +314,7 @@ def _train(
         training=f"student.{verb}",
         curriculum="student.on-finetune" if "finetune" in data else "student",
         args=options.training_student if verb == "train" else options.training_student_finetuned,
-        seed=SEED,
+        seed=config.experiment.seeds.student,
         pretrained=pretrained,
         inherits="shape",
     )

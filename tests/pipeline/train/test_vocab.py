@@ -31,7 +31,7 @@ from pipeline.train.vocab import (
 )
 from tests.pipeline.train import tiny
 from tests.session import new_folder
-from translations_assets.config.schema import Experiment
+from translations_assets.config.experiment import Experiment
 
 QUICK_RULE = "nfd"  # whose table is the smallest: others take seconds
 

@@ -1,0 +1,29 @@
+"""The training configs of a sweep's variants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.load import apply_overrides, parse_config
+from translations_assets.config.migrate import located
+from translations_assets.config.sweep import Variant
+
+
+def varied(text: str, source: Path | str, variant: Variant, sweep: str) -> str:
+    """The text of a training config with the values of a variant, and relative paths written out.
+
+    `source` is the base's file, or its name; `sweep` the file that errors in the values name. Raises
+    ConfigError.
+    """
+    whole = located(text, source) if isinstance(source, Path) else text
+    base = parse_config(whole, str(source))
+    try:
+        config = apply_overrides(base, variant.overrides)
+    except ConfigError as error:
+        problems = [f"{variant.partition}: {problem.key}: {problem.message}" for problem in error.problems]
+        raise ConfigError.of("; ".join(problems), sweep) from error
+    values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
