@@ -24,7 +24,7 @@ from translations_assets.keys.key import KeyMaker
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.records.manifest import KeyParts, Manifest
 from translations_assets.records.run import RunOptions
-from translations_assets.running.budget import Budget
+from translations_assets.running.budget import Budget, SpentByOthers
 from translations_assets.running.prices import Prices, class_of
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
@@ -271,7 +271,8 @@ class Project:
                 f"--budget needs a price for every worker class that the run uses: give costs.worker-classes."
                 f"{free[0]} in the deployment file, 0 for machines that cost nothing."
             )
-        return Budget(limit, prices, session.options.hard_budget)
+        others = SpentByOthers(self.store, session.run, session.options.sweep)
+        return Budget(limit, prices, session.options.hard_budget, others)
 
     def _as_written(self, read: ReadConfig) -> Graph:
         """The graph of a training config without overrides; an empty one when it needs them to be valid."""

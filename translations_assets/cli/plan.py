@@ -10,8 +10,9 @@ import typer
 from translations_assets.cli import common, exits, output
 from translations_assets.cli.common import Json, Partition, Set, Steps, Target
 from translations_assets.common.errors import StoreUnreachable, TranslationsError
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.stage_names import resolve_stage
+from translations_assets.configs.sweeps import is_sweep
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Step
 from translations_assets.project import this_project
@@ -23,7 +24,7 @@ from translations_assets.running.runner import begun_by_runs
 from translations_assets.running.saves import newest_save
 from translations_assets.running.session import Session
 from translations_assets.why.estimates import TRAINING
-from translations_assets.why.plan_forecast import PlanForecast
+from translations_assets.why.plan_forecast import PlanForecast, shared_steps, together
 from translations_assets.why.training_work import Epochs, epochs
 
 STUDENT = "train_student"
@@ -112,10 +113,13 @@ def plan(
     config gets one line for all classes, and a last line gives the total.
     """
     project = this_project()
-    if partition is None:
+    if partition is None or is_sweep(partition):
         if steps:
             raise typer.BadParameter("--steps is for one training config: name it.")
-        _plan_all(target, options, every, json)
+        names, problems = _all_configs() if partition is None else (_variants(partition), [])
+        if partition and target is None:
+            target = project.configs.sweep(partition).sweep.file.target
+        _plan_several(names, problems, target, options, every, json)
         return
     session = common.plannable(project.configs.read(partition, options.overrides), target, options)
     planned = common.settled_plan(session, target)
@@ -163,8 +167,12 @@ class Plans(NamedTuple):
 
     @property
     def total(self) -> str:
-        """The cost of all of them, in a line; steps that several of them share are counted for each."""
-        return sum(self.forecasts.values(), PlanForecast(Plan(()))).summary()
+        """The cost of all of them, in a line; a step that several of them share counts once."""
+        plans = [*self.forecasts.values()]
+        every, shared = together(plans), shared_steps(plans)
+        return (
+            f"{every.summary()}; {output.number_of(shared, 'step')} of several" if shared else every.summary()
+        )
 
 
 def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:
@@ -196,14 +204,30 @@ def print_plans(plans: Plans, every: bool = False) -> None:
         typer.echo(f"{cached} with everything cached; to list them: --all")
 
 
-def _plan_all(target: str | None, options: RunOptions, every: bool, json: bool) -> None:
-    """Plan all training configs. Exit code 1 when there are some that cannot be planned."""
-    common.note_new_store()
+def _all_configs() -> tuple[list[str], list[Problem]]:
+    """All training configs, and what is wrong with others."""
     found = this_project().configs.partitions()
     if found.away:
         raise StoreUnreachable(found.away)
-    plans = plan_many([*found.states], target, options)
-    errors = [*map(str, found.problems), *plans.errors]
+    return [*found.states], found.problems
+
+
+def _variants(sweep: str) -> list[str]:
+    return [*this_project().configs.sweep(sweep).partitions]
+
+
+def _plan_several(
+    names: Sequence[str],
+    problems: Sequence[Problem],
+    target: str | None,
+    options: RunOptions,
+    every: bool,
+    json: bool,
+) -> None:
+    """Plan several training configs. Exit code 1 when there are some that cannot be planned."""
+    common.note_new_store()
+    plans = plan_many(names, target, options)
+    errors = [*map(str, problems), *plans.errors]
     if json:
         summaries = {name: forecast.summary() for name, forecast in plans.forecasts.items()}
         output.print_json({"partitions": summaries, "total": plans.total, "errors": errors})

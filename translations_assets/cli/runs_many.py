@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from uuid import uuid4
@@ -21,6 +22,7 @@ from translations_assets.cli.runs_end import ended_as_json
 from translations_assets.common.errors import RunCancelled, StoreUnreachable, TranslationsError
 from translations_assets.common.settings import server_url, state_folder
 from translations_assets.common.whole_file import keep_newest
+from translations_assets.configs.sweeps import is_sweep
 from translations_assets.project import this_project
 from translations_assets.records.commands import TrainRequest
 from translations_assets.records.cost import duration
@@ -45,15 +47,27 @@ class _Run:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """The training configs that some words name, which may be patterns, as a shell's: `en-*`.
+    """The training configs that some words name: keys, paths, patterns as a shell's (`en-*`), sweeps.
 
     Raises TranslationsError for a pattern that no name fits.
     """
     names: list[str] = []
     for word in words:
         is_pattern = any(character in word for character in PATTERN) and not Path(word).exists()
-        names += _fitting(word) if is_pattern else [word]
+        if is_sweep(word):
+            names += this_project().configs.sweep(word).partitions
+        else:
+            names += _fitting(word) if is_pattern else [word]
     return [*dict.fromkeys(names)]
+
+
+def as_sweep(words: Sequence[str], request: TrainRequest) -> TrainRequest:
+    """The request for a sweep, if one is named alone: up to its target, with one budget for all its runs."""
+    if len(words) != 1 or not is_sweep(words[0]):
+        return request
+    target = request.target or this_project().configs.sweep(words[0]).sweep.file.target
+    options = replace(request.options, sweep=request.options.sweep or f"{words[0]}-{uuid4().hex[:8]}")
+    return request._replace(target=target, options=options)
 
 
 def _fitting(pattern: str) -> list[str]:
@@ -137,7 +151,17 @@ def _run_all(waiting: deque[str], request: TrainRequest, at_once: int) -> list[_
             running.remove(run)
             ended.append(run)
             _tell_ended(run, f"[{len(ended)}/{number}]")
+            if request.options.sweep and _state(run) == "cancelled":  # it was one run of many
+                waiting.clear()
+                _cancel(running)
     return ended
+
+
+def _cancel(running: Sequence[_Run]) -> None:
+    """Ask the other runs of a sweep to end; their processes tell what became of them."""
+    for run in running:
+        if run.process.poll() is None:
+            run.process.send_signal(signal.SIGINT)
 
 
 def _start(

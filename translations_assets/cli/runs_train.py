@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from uuid import uuid4
 
 import typer
@@ -28,10 +29,11 @@ from translations_assets.cli.runs_end import (
     gates_missed,
     next_steps,
 )
-from translations_assets.cli.runs_many import named, run_detached, train_several
+from translations_assets.cli.runs_many import as_sweep, named, run_detached, train_several
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import server_url, start_ui, user
 from translations_assets.config.partitions import SUFFIXES
+from translations_assets.configs.sweeps import is_sweep
 from translations_assets.instance.home import open_instance
 from translations_assets.project import this_project
 from translations_assets.records.commands import TrainRequest
@@ -52,7 +54,8 @@ def train(
         list[str],
         typer.Argument(
             metavar="PARTITION...",
-            help="A training config's name, or the path of a YAML file. Or several, or patterns, as 'en-*'.",
+            help="A training config's name, or the path of a YAML file. Or several, patterns, as 'en-*', or "
+            "a sweep's name.",
             autocompletion=completion.partitions,
         ),
     ],
@@ -82,11 +85,13 @@ def train(
     """Train a model: run every step up to the target that has no result yet.
 
     Each of several training configs gets a run of its own, whose output goes to a file. If one fails, the
-    others continue.
+    others continue. The variants of a sweep are such configs: they share steps and --budget, and if one is
+    cancelled, all are.
     """
     common.check_asks_nothing(json, yes)
     be_quiet(json or is_quiet())
-    names, request = named(partitions), TrainRequest(target, options, server)
+    request = as_sweep(partitions, TrainRequest(target, options, server))
+    names = named(partitions)
     if len(names) > 1:
         train_several(names, request, at_once, yes=yes, detach=detach, json=json)
     else:
@@ -181,7 +186,7 @@ def cancel(
         str,
         typer.Argument(
             metavar="RUN",
-            help="A run's id, the beginning of one, or a partition with one running run.",
+            help="A run's id, the beginning of one, a partition with one running run, or a sweep's name.",
             autocompletion=completion.partitions_or_runs,
         ),
     ],
@@ -196,7 +201,43 @@ def cancel(
 
         cancel_on_server(name, server, json)
         return
-    run = _running(name)
+    if is_sweep(name):
+        told = [_cancel(run) for run in _running_of_sweep(name)]
+        print_answer(json, [one.as_json for one in told], *(line for one in told for line in one.lines))
+        return
+    cancelled = _cancel(_running(name))
+    again = f"To go on: translations rerun {cancelled.run[:8]}"
+    print_answer(json, cancelled.as_json, *cancelled.lines, again)
+
+
+class _Cancelled(NamedTuple):
+    """A run that was cancelled; `saved` tells of the steps that can go on where they were."""
+
+    run: str
+    partition: str
+    state: str
+    kept: int
+    saved: Sequence[str]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "partition": self.partition,
+            "state": self.state,
+            "kept": self.kept,
+            "interrupted": [*self.saved],
+        }
+
+    @property
+    def lines(self) -> list[str]:
+        are = "step is" if self.kept == 1 else "steps are"
+        ended = f"Run {self.run[:8]} of {self.partition}: {self.state}. {self.kept} finished {are} kept."
+        return [ended, *self.saved]
+
+
+def _cancel(run: Run) -> _Cancelled:
+    """Ask a run to end, and wait for that. Raises TranslationsError if it takes too long."""
     status = common.known_runs().end(run.id, CANCEL_SECONDS)
     ended = common.known_runs().get(run.id)
     if not ended.is_over:
@@ -204,16 +245,8 @@ def cancel(
             f"{run.short} did not end within {CANCEL_SECONDS:.0f} s (it is {status}), although asked to. "
             f"To check again: translations status {run.short}"
         )
-    kept = len(ended.record.uses)
-    are = "step is" if kept == 1 else "steps are"
     saved = [*interrupted(this_project().store, ended.record, STORING_SECONDS)]
-    print_answer(
-        json,
-        {"run": run.id, "partition": run.partition, "state": ended.state, "kept": kept, "interrupted": saved},
-        f"Run {run.short} of {run.partition}: {ended.state}. {kept} finished {are} kept.",
-        *saved,
-        f"To go on: translations rerun {run.short}",
-    )
+    return _Cancelled(run.id, run.partition, ended.state, len(ended.record.uses), saved)
 
 
 def launch(session: Session, listener: Listener, parent: str | None = None) -> DagsterRun:
@@ -311,6 +344,14 @@ def _check_repeatable(run: Run) -> None:
             f"Dagster's instance here does not know the run {run.short}. To make what is missing: "
             f"translations train {run.partition}"
         )
+
+
+def _running_of_sweep(name: str) -> Sequence[Run]:
+    partitions = this_project().configs.sweep(name).partitions
+    running = [run for partition in partitions for run in common.known_runs().running_of(partition)]
+    if not running:
+        raise TranslationsError(f"No run of the sweep {name} is running.")
+    return running
 
 
 def _running(name: str) -> Run:

@@ -115,7 +115,7 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
         values.setdefault("marian-args", {}).setdefault("training-student", student)
     document = Document(OVERRIDES, values)
     for key, value in overrides.items():
-        _override(document, _split(key), value)
+        _override(document, split_key(key), value)
     return _validated(document)
 
 
@@ -142,7 +142,7 @@ def validated(document: Document, schema: type[S], check: Check) -> S:
     return config
 
 
-def _split(key: str) -> KeyPath:
+def split_key(key: str) -> KeyPath:
     """The parts of a dotted key. The names of thresholds and of Marian's options may hold dots themselves."""
     parts: KeyPath = ()
     while key:

@@ -54,6 +54,11 @@ def usable_sweeps() -> tuple[dict[str, tuple[Path, Sweep]], list[Problem]]:
     return sweeps, problems
 
 
+def is_sweep(name: str) -> bool:
+    """True if a sweep's file has this name, right or wrong."""
+    return any(path.stem == name for path, _ in find_sweeps())
+
+
 def find_sweep(name: str) -> Sweep:
     """The sweep of a name. Raises ConfigError for one that is not there, or that is wrong."""
     known = {path.stem: found for path, found in find_sweeps()}

@@ -20,13 +20,14 @@ from translations_assets.config.partitions import (
 )
 from translations_assets.config.text import read_text
 from translations_assets.configs.cached import KnownConfig, KnownConfigs
-from translations_assets.configs.sweeps import VariantOf, usable_sweeps, variants
+from translations_assets.configs.sweeps import VariantOf, find_sweep, usable_sweeps, variants
 from translations_assets.graph.graph import Graph
 from translations_assets.keys.local_files import FileDigests
 from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
+    from translations_assets.config.sweep import Sweep
     from translations_assets.config.yaml_reader import KeyPath
 
 
@@ -63,6 +64,18 @@ class Partitions(NamedTuple):
     away: str
 
 
+class Members(NamedTuple):
+    """The partitions of a sweep.
+
+    reference   those that others are compared with: variants as the base is, or the base itself where none is
+    partitions  all of them, the reference among them
+    """
+
+    sweep: Sweep
+    reference: tuple[str, ...]
+    partitions: tuple[str, ...]
+
+
 class TrainingConfigs:
     """Training configs in the config folders and in the store. Safe for use by several threads."""
 
@@ -86,8 +99,8 @@ class TrainingConfigs:
         self._steps_run_here = steps_run_here
 
     def partitions(self) -> Partitions:
-        """The training configs in the config folders, the variants of sweeps there, and the configs kept in the
-        store; none is read.
+        """The training configs and the variants of sweeps in the config folders, and those kept in the store;
+        no training config is read.
         """
         from translations_assets.configs.stored import kept_configs
 
@@ -163,6 +176,18 @@ class TrainingConfigs:
                 return text, f"{partition} in the store"
         path = path or find_config(partition, settings.config_folders())
         return read_text(path), path
+
+    def sweep(self, name: str) -> Members:
+        """The partitions of a sweep. Raises ConfigError for a sweep that is not there, or is wrong."""
+        from translations_assets.configs.varied import base_setting
+
+        sweep = find_sweep(name)
+        own = base_setting(*self.text(sweep.file.base), sweep)
+        partitions = tuple(variant.partition for variant in sweep.variants)
+        alike = tuple(variant.partition for variant in sweep.variants if variant.setting == own)
+        return Members(
+            sweep, alike or (sweep.file.base,), partitions if alike else (sweep.file.base, *partitions)
+        )
 
     def _varied(self, found: VariantOf) -> str:
         """The text of a variant's training config. Raises ConfigError for a base or values that are none."""

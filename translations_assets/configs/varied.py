@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.load import apply_overrides, parse_config
+from translations_assets.config.load import apply_overrides, parse_config, split_key
 from translations_assets.config.migrate import located
-from translations_assets.config.sweep import Variant
+from translations_assets.config.sweep import SEEDS, WITHOUT, Sweep, Variant
+from translations_assets.config.yaml_reader import at
+
+
+def base_setting(text: str, source: Path | str, sweep: Sweep) -> dict[str, Any]:
+    """The base's own values of a sweep's axes, but for seeds. Raises ConfigError."""
+    values = parse_config(text, str(source)).model_dump(mode="json", by_alias=True)
+    axes = [axis for axis in sweep.file.axes if not axis.startswith(SEEDS)]
+    return {axis: "" if axis == WITHOUT else at(values, split_key(axis)) for axis in axes}
 
 
 def varied(text: str, source: Path | str, variant: Variant, sweep: str) -> str:

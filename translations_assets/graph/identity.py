@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -29,6 +30,11 @@ class Identities:
             text = json.dumps(settled, sort_keys=True)
             self._known[step] = hashlib.sha256(text.encode()).hexdigest()
         return self._known[step]
+
+    def several(self, graphs: Iterable[Iterable[Step]]) -> int:
+        """The number of different steps that more than one graph has."""
+        counts = Counter(identity for steps in graphs for identity in {self.of(step) for step in steps})
+        return sum(count > 1 for count in counts.values())
 
     def first(self, steps: Iterable[tuple[Step, Named]]) -> Iterator[tuple[Step, Named]]:
         """Of steps, each with something that belongs to it, the first of those that are the same."""

@@ -73,6 +73,9 @@ class RunOptions(Record):
     hard_budget: bool = _option(
         False, "--hard-budget", "Also stop running steps that exceed what is left of the budget."
     )
+    sweep: str = _option(
+        "", "--sweep", "The run of a sweep that this run is part of: all its runs share the budget.", "ID"
+    )
     overrides: Mapping[str, Any] = _option(
         {},
         "--set",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +13,9 @@ from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, PAID, Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.prices import Prices
+from translations_assets.running.protocols import Store
+
+FRESH_SECONDS = 5.0  # the records of other runs are renewed each minute, and when a step ends
 
 
 @dataclass
@@ -25,12 +30,14 @@ class Budget:
 
     limit    in the currency of the prices
     is_hard  whether what takes more than is left for it is ended
+    others   spent so far by other runs that share the budget
     spent    by attempts that have ended
     """
 
     limit: float
     prices: Prices
     is_hard: bool = False
+    others: Callable[[], float] = lambda: 0.0
     spent: float = 0.0
     _left: dict[Step, float] = field(default_factory=dict)  # of the forecasts of steps that have begun
     _running: dict[Step, float | None] = field(default_factory=dict)  # since when they have their machine
@@ -42,22 +49,23 @@ class Budget:
 
         `forecast` is by label.
         """
-        whole = forecast.get(step.label, Cost()).money
+        whole, others = forecast.get(step.label, Cost()).money, self.others()
         with self._lock:
             expected = self._left.setdefault(step, whole)
             running = sum(self._left[other] for other in self._running)
-            total = self.spent + running + expected
-            if self.spent >= self.limit:
-                return f"the run's budget of {self._shown(self.limit)} is spent: {self._shown(self.spent)}"
+            spent = self.spent + others
+            total = spent + running + expected
+            if spent >= self.limit:
+                return f"the run's budget of {self._shown(self.limit)} is spent: {self._shown(spent)}"
             if not expected and total >= self.limit:
                 return (
                     f"the run's budget of {self._shown(self.limit)} leaves nothing for it: "
-                    f"{self._shown(self.spent)} are spent, and running steps take {self._shown(running)}"
+                    f"{self._shown(spent)} are spent, and running steps take {self._shown(running)}"
                 )
             if expected and total > self.limit:
                 return (
                     f"it would raise the run's cost to about {self._shown(total)}, above the budget of "
-                    f"{self._shown(self.limit)}: {self._shown(self.spent)} are spent, and it takes "
+                    f"{self._shown(self.limit)}: {self._shown(spent)} are spent, and it takes "
                     f"{self._shown(expected)}"
                 )
             self._running[step] = None
@@ -90,9 +98,10 @@ class Budget:
         Nothing is left for a step beyond its forecast, once what was spent and what all are to take use the
         limit up.
         """
+        others = self.others()
         with self._lock:
             taken = {step: self._money(step, since, now, None) for step, since in self._running.items()}
-            total = self.spent + sum(max(self._left[step], money) for step, money in taken.items())
+            total = self.spent + others + sum(max(self._left[step], money) for step, money in taken.items())
             if total <= self.limit:
                 return {}
             return {
@@ -108,7 +117,7 @@ class Budget:
 
     def told(self) -> str:
         """Say in a sentence how much was spent; call it when nothing runs any more."""
-        return spent_of(self.spent, self.limit, self.prices.currency)
+        return spent_of(self.spent + self.others(), self.limit, self.prices.currency)
 
     def until(self, now: float) -> float:
         """Return the amount spent, with the attempts that run."""
@@ -124,6 +133,30 @@ class Budget:
 
     def _shown(self, money: float) -> str:
         return _shown(money, self.prices.currency)
+
+
+class SpentByOthers:
+    """Money that the other runs of a sweep's run have spent so far, as their records tell."""
+
+    def __init__(self, store: Store, run: str, sweep: str) -> None:
+        """Nothing is read for a run that is part of no sweep's."""
+        self._store, self._sweep = store, sweep
+        self._is_of_it = {run: False}  # as far as it is known
+        self._read, self._money = -math.inf, 0.0
+
+    def __call__(self) -> float:
+        """Read the records again, unless that was done a moment ago."""
+        now = time.monotonic()
+        if self._sweep and now - self._read > FRESH_SECONDS:
+            self._read, self._money = now, sum(self._spent(run) for run in self._store.runs())
+        return self._money
+
+    def _spent(self, run: str) -> float:
+        record = self._store.read_run(run) if self._is_of_it.get(run, True) else None
+        if record is None:
+            return 0.0
+        self._is_of_it[run] = record.options.sweep == self._sweep
+        return record.spent if self._is_of_it[run] else 0.0
 
 
 class Spending:

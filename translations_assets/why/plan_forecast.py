@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from translations_assets.graph.identity import Identities
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.running.plan import Plan
@@ -33,14 +34,6 @@ class PlanForecast:
     forecasts: Mapping[Step, Forecast | None] = field(default_factory=dict)
     currency: str = ""
     kubernetes: Kubernetes | None = None
-
-    def __add__(self, other: PlanForecast) -> PlanForecast:
-        return PlanForecast(
-            Plan((*self.plan.steps, *other.plan.steps)),
-            {**self.forecasts, **other.forecasts},
-            self.currency or other.currency,
-            self.kubernetes or other.kubernetes,
-        )
 
     @property
     def known(self) -> dict[Step, Forecast]:
@@ -192,6 +185,28 @@ class PlanForecast:
         """`9.0 h (7.0 h of GPU, 2.0 h of CPU), 18 EUR, 4.1 kWh`."""
         money = f", {amount(cost.money)} {self.currency}" if cost.money else ""
         return _hours(cost) + money + (f", {amount(cost.kwh)} kWh" if cost.kwh else "")
+
+
+def together(plans: Sequence[PlanForecast]) -> PlanForecast:
+    """The forecast of several training configs' plans: a step that several of them have counts once."""
+    if not plans:
+        return PlanForecast(Plan(()))
+    states = [(planned.step, planned) for one in plans for planned in one.plan.steps]
+    steps = tuple(planned for _, planned in Identities().first(states))
+    forecasts = {step: forecast for one in plans for step, forecast in one.forecasts.items()}
+    return replace(
+        plans[0],
+        plan=Plan(steps),
+        forecasts={one.step: forecasts[one.step] for one in steps if one.step in forecasts},
+        currency=next((one.currency for one in plans if one.currency), ""),
+    )
+
+
+def shared_steps(plans: Sequence[PlanForecast]) -> int:
+    """The number of steps to make that more than one of the plans has."""
+    return Identities().several(
+        [one.step for one in each.plan.steps if one.status != "cached"] for each in plans
+    )
 
 
 def forecast_plan(
