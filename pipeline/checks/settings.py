@@ -12,7 +12,7 @@ reference first. numbers.json has
         scores      of each seed
         ci          of each seed: half of the confidence interval of 95 % by bootstrap resampling
         mean        of the scores
-        spread      half of the confidence interval of 95 % of that mean, by Student's t; null with one seed
+        spread      half of the confidence interval of 95 % of that mean, by Student's t; not with one seed
         difference  of the mean from the reference's mean
         p_value     of that difference by paired bootstrap resampling of the lines, the seeds as they are
 
@@ -102,9 +102,9 @@ def _numbers(seeds: Sequence[Sampled], reference: Sequence[Sampled]) -> dict[str
         "scores": [round(score, 4) for score in scores],
         "ci": [round(float(estimate_ci(one.resampled)[1]), 4) for one in seeds],
         "mean": round(float(np.mean(scores)), 4),
-        "spread": _spread(scores),
         "difference": round(difference, 4),
         "p_value": round(chance, 4),
+        **_spread(scores),
     }
 
 
@@ -114,12 +114,12 @@ def _mean(seeds: Sequence[Sampled]) -> Numbers:
     return mean
 
 
-def _spread(scores: Sequence[float]) -> float | None:
-    """Half of the interval of 95 % of the mean of scores that differ by chance; None of one score."""
+def _spread(scores: Sequence[float]) -> dict[str, float]:
+    """Half of the interval of 95 % of the mean of scores that differ by chance; nothing of one score."""
     if len(scores) < 2:
-        return None
+        return {}
     quantile = QUANTILES[min(len(scores) - 1, len(QUANTILES)) - 1]
-    return round(quantile * float(np.std(scores, ddof=1)) / math.sqrt(len(scores)), 4)
+    return {"spread": round(quantile * float(np.std(scores, ddof=1)) / math.sqrt(len(scores)), 4)}
 
 
 def _read(file: Path, lines: int) -> list[str]:

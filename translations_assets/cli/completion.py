@@ -14,6 +14,7 @@ import typer
 from translations_assets.common import settings
 from translations_assets.config.model_names import TRANSLATING
 from translations_assets.config.partitions import find_configs
+from translations_assets.configs.sweeps import find_sweeps
 from translations_assets.project import this_project
 from translations_assets.running.protocols import Store
 from translations_assets.store.open import open_store
@@ -29,6 +30,11 @@ def _partitions(ctx: typer.Context) -> Iterator[Offer]:
     yield from ((name, str(path)) for name, path in find_configs(settings.config_folders()).items())
     if store := _local_store():
         yield from ((name, "kept in the store") for name in store.config_names())
+
+
+def _sweeps(ctx: typer.Context) -> Iterator[Offer]:
+    """The sweeps in the folders of training configs."""
+    return ((path.stem, str(path)) for path, _ in find_sweeps())
 
 
 def _runs(ctx: typer.Context) -> Iterator[Offer]:
@@ -92,6 +98,8 @@ def _offers(
 
 
 partitions = _offers(_partitions)
+partitions_or_sweeps = _offers(_partitions, _sweeps)
+sweeps = _offers(_sweeps)
 runs = _offers(_runs)
 partitions_or_runs = _offers(_partitions, _runs)
 stages = _offers(_stages)

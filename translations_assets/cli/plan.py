@@ -169,10 +169,12 @@ class Plans(NamedTuple):
     def total(self) -> str:
         """The cost of all of them, in a line; a step that several of them share counts once."""
         plans = [*self.forecasts.values()]
-        every, shared = together(plans), shared_steps(plans)
-        return (
-            f"{every.summary()}; {output.number_of(shared, 'step')} of several" if shared else every.summary()
-        )
+        shared = shared_steps(plans)
+        told = [
+            together(plans).summary(),
+            *([f"{output.number_of(shared, 'step')} shared"] if shared else []),
+        ]
+        return "; ".join(told)
 
 
 def plan_many(names: Sequence[str], target: str | None, options: RunOptions) -> Plans:

@@ -56,7 +56,7 @@ def train(
             metavar="PARTITION...",
             help="A training config's name, or the path of a YAML file. Or several, patterns, as 'en-*', or "
             "a sweep's name.",
-            autocompletion=completion.partitions,
+            autocompletion=completion.partitions_or_sweeps,
         ),
     ],
     target: Target = None,

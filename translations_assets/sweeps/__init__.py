@@ -1,0 +1,1 @@
+"""A sweep's results: what its settings brought, beside the reference."""
