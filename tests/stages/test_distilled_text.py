@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.stages.configs import DEMO, files, graph
-from tests.stages.test_finetuning import problems_in
+from tests.stages.test_training_on_finetune import problems_in
 
 
 def test_the_teacher_translates_a_sample_of_the_parallel_corpus() -> None:
