@@ -408,5 +408,5 @@ def test_plan_tells_how_often_a_training_reads_a_text_to_finetune_on(
     }
     make("train_student", overrides=settings, runner=MadeUpRunner(fails="train-student-on-finetune-en-eo"))
     words = [word for key, value in settings.items() for word in ("--set", f"{key}={json.dumps(value)}")]
-    told = "train-student-on-finetune-en-eo: 40 updates of 32 are about 0.25 epochs of original, 0.75 of finetune"
-    assert told in command("plan", PARTITION, *words).out
+    told = "40 updates of 32 are about 0.25 epochs of original, 0.75 of finetune"
+    assert f"train-student-on-finetune-en-eo: {told}" in command("plan", PARTITION, *words).out
