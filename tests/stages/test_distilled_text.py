@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.stages.configs import DEMO, files, graph
-from tests.stages.test_finetuning import problems_in
+from tests.stages.test_training_on_finetune import problems_in
 
 
 def test_the_teacher_translates_a_sample_of_the_parallel_corpus() -> None:
@@ -44,23 +44,6 @@ def test_back_translations_are_made_for_the_student_alone_where_no_teacher_is_tr
     new = graph(given + "distillation: {backtranslated-max-sentences: 700}\n")
     assert new.step("train-backwards-en-eo")
     assert new.step("sample-backtranslated-en-eo")
-
-
-def test_some_back_translations_are_sampled() -> None:
-    text = DEMO.replace("  student-model", "  sampled-backtranslations: 0.25\n  student-model")
-    new = graph(text)
-    split = new.step("split-mono-trg-en-eo")
-    weights = [float(weight) for weight in split.args["weights"]]  # type: ignore[union-attr]
-    options = [
-        json.loads(str(new.step(f"translate-mono-trg-en-eo-{number}/{len(weights)}").args["marian_args"]))
-        for number in range(1, len(weights) + 1)
-    ]
-    sampled = [weight for weight, one in zip(weights, options, strict=True) if "output-sampling" in one]
-    assert sum(sampled) == pytest.approx(0.25)
-    assert sum(weights) == pytest.approx(1)
-    assert {str(one["beam-size"]) for one in options if "output-sampling" in one} == {"1"}
-    everything = graph(text.replace("0.25", "1"))
-    assert everything.step("split-mono-trg-en-eo").args["weights"] is None
 
 
 NOISE = "distillation: {noise: {typos: 0.1, upper-case: 0.05, punctuation: 0.02, spacing: 0.02}}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stages.configs import DEMO, files, graph
-from tests.stages.test_finetuning import problems_in
+from tests.stages.test_training_on_finetune import problems_in
 
 TEXT = DEMO + "documents: {datasets: [demo_train], share: 0.2, max-words: 40}\n"
 

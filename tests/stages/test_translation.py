@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.stages.configs import FULL, SMALL, files, graph, labels
+from tests.stages.configs import DEMO, FULL, SMALL, files, graph, labels
 from translations_assets.running.job import command
 from translations_assets.stages.translation import _team
 from translations_assets.stages.translators import Decoder
@@ -153,3 +153,20 @@ def test_each_part_has_its_decoder_and_its_share() -> None:
     one, other = Decoder(lists=True), Decoder(lists=False)
     dealt = _team([(one, 0.75), (other, 0.25)], 4)
     assert [(decoder.lists, share) for decoder, share in dealt] == [(True, 0.25)] * 3 + [(False, 0.25)]
+
+
+def test_some_back_translations_are_sampled() -> None:
+    text = DEMO.replace("  student-model", "  sampled-backtranslations: 0.25\n  student-model")
+    new = graph(text)
+    split = new.step("split-mono-trg-en-eo")
+    weights = [float(weight) for weight in split.args["weights"]]  # type: ignore[union-attr]
+    options = [
+        json.loads(str(new.step(f"translate-mono-trg-en-eo-{number}/{len(weights)}").args["marian_args"]))
+        for number in range(1, len(weights) + 1)
+    ]
+    sampled = [weight for weight, one in zip(weights, options, strict=True) if "output-sampling" in one]
+    assert sum(sampled) == pytest.approx(0.25)
+    assert sum(weights) == pytest.approx(1)
+    assert {str(one["beam-size"]) for one in options if "output-sampling" in one} == {"1"}
+    everything = graph(text.replace("0.25", "1"))
+    assert everything.step("split-mono-trg-en-eo").args["weights"] is None

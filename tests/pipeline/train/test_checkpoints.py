@@ -148,6 +148,21 @@ def test_every_argument_that_shapes_the_text_belongs_to_what_a_set_is_made_from(
     assert facts[0] != facts[1]
 
 
+def test_the_share_of_old_text_counts_where_there_is_text_to_finetune_on(tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_text("{}")
+    names = ("source_vocab", "target_vocab", "dev_src", "dev_trg", "curriculum")
+    args: dict[str, object] = dict.fromkeys(names, file)
+    args |= dict.fromkeys(("src", "trg", "modifiers", "seed", "best_model", "pretrained", "state"))
+    args |= {"bicameral": False, "phonemic": False}
+
+    def facts(finetune: Path | None, old_text: float) -> object:
+        return decided_by(Namespace(**args, finetune=finetune, old_text=old_text), {}, {}).facts
+
+    assert facts(file, 0.5) != facts(file, 0.25)
+    assert facts(None, 0.5) == facts(None, 0.25)
+
+
 def truncate(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-200])
 

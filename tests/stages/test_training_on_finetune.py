@@ -1,4 +1,4 @@
-"""Finetuning on a better text."""
+"""Finetuning on a better text: stages.training, and the arguments that stages.train_steps gives it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def test_teachers_are_trained_on_it_and_translate_then() -> None:
 
 
 def test_options_lie_over_those_of_the_model() -> None:
-    text = BOTH + "marian-args: {training-on-finetune: {after: 30u}, training-teacher: {dim-emb: 64}}\n"
+    teacher = "{dim-emb: 64, after: 9u}"
+    text = f"{BOTH}marian-args: {{training-on-finetune: {{after: 30u}}, training-teacher: {teacher}}}\n"
     for model in ("teacher", "student"):
         label = f"train-{model}-on-finetune-en-eo" + ("-1" if model == "teacher" else "")
         args = str(graph(text).step(label).args["marian_args"])
