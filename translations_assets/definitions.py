@@ -18,6 +18,7 @@ from translations_assets.defs.looking import report, wandb_publication
 from translations_assets.defs.notices import NOTICES
 from translations_assets.defs.recipes import make_recipe, recipes_sensor
 from translations_assets.defs.runs import run
+from translations_assets.defs.sweeps import sweep_comparisons
 from translations_assets.stages import ASSETS
 
 defs = dg.Definitions(
@@ -26,6 +27,7 @@ defs = dg.Definitions(
         *map(make_recipe, ASSETS),
         report,
         wandb_publication,
+        *sweep_comparisons(),
     ],
     asset_checks=[make_checks(stage) for stage in dict.fromkeys(gate.stage for gate in GATES)],
     jobs=[*SELECTED_JOBS, train_pasted_config, clean_data],

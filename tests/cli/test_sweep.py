@@ -93,6 +93,11 @@ def test_settings_are_compared(rates: Place, command: Command, monkeypatch: pyte
     table = command("sweep", "rates").out
     assert re.search(r"learn-rate 0\.003 +│ +[\d.]+ ± [\d.]+ \(2 seeds\) +│", table)
     assert worse in table
+    assert command("report", "rates").out == "rates.html\n"
+    page = (rates.root / "rates.html").read_text()
+    assert worse in page
+    assert page.count("<svg") == 3  # BLEU, chrF, chrF++
+    assert 'aria-label="chrF on tiny: learn-rate 0.003 ' in page
 
 
 def test_variants_without_scores_are_named(

@@ -16,6 +16,7 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.common.extras import how_to_install
 from translations_assets.common.settings import state_folder
 from translations_assets.common.whole_file import write_whole
+from translations_assets.configs.sweeps import is_sweep
 from translations_assets.project import this_project
 
 if TYPE_CHECKING:
@@ -43,8 +44,16 @@ def report(
 ) -> None:
     """Write a report: data, curves, scores, sentences, gates, hours, config and provenance in one HTML file.
 
-    It covers the finished results in the store, and opens without any other file.
+    It covers the finished results in the store, and opens without any other file. Of a sweep's name it shows
+    the comparison of its variants, as `translations sweep` prints it.
     """
+    if is_sweep(partition):
+        if card or overrides:
+            raise typer.BadParameter("--card and --set are for one training config, not for a sweep.")
+        path = output or Path(f"{partition}.html")
+        write_whole(path, _sweep_page(partition))
+        print_answer(json, {"file": str(path)}, str(path))
+        return
     from translations_assets.report.page import as_card, as_html
 
     found = gathered(partition, overrides)
@@ -52,6 +61,13 @@ def report(
     path = output or Path(f"{found.session.ref_partition}.{'md' if card else 'html'}")
     write_whole(path, as_card(found, text) if card else as_html(found, text))
     print_answer(json, {"file": str(path)}, str(path))
+
+
+def _sweep_page(name: str) -> str:
+    from translations_assets.sweeps.of_project import compare
+    from translations_assets.sweeps.page import as_html
+
+    return as_html(compare(this_project(), name))
 
 
 def gathered(partition: str, overrides: Sequence[str] | None) -> Report:

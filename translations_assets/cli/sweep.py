@@ -9,7 +9,6 @@ import typer
 from translations_assets.cli import common, completion
 from translations_assets.cli.common import Json
 from translations_assets.cli.output import number_of, print_json, print_table
-from translations_assets.common.settings import state_folder
 from translations_assets.project import this_project
 
 if TYPE_CHECKING:
@@ -42,28 +41,15 @@ def sweep(
     if name is None:
         _list(json)
         return
-    found = compared(name, model)
+    from translations_assets.sweeps.of_project import compare
+
+    found = compare(this_project(), name, model)
     if json:
         from translations_assets.sweeps.words import as_json
 
         print_json(as_json(found))
     else:
         _print(found)
-
-
-def compared(name: str, model: str = "") -> Comparison:
-    """A sweep's results. Raises TranslationsError while no variant has a score."""
-    from translations_assets.keys.remembered import Remembered
-    from translations_assets.sweeps.compared import Comparing
-    from translations_assets.sweeps.facts import gather, groups_of
-
-    project = this_project()
-    members = project.configs.sweep(name)
-    sessions = {partition: common.reading_session(partition) for partition in members.partitions}
-    some = next(iter(sessions.values()))
-    comparing = Comparing(project.store, Remembered(project.keys.root, state_folder() / "sweeps"))
-    groups = groups_of(members.sweep.variants, members.reference)
-    return gather(name, groups, sessions, comparing, project.prices(some.machine), model)
 
 
 def _list(json: bool) -> None:

@@ -46,8 +46,8 @@ def _chart(title: str, x_name: str, lines: Sequence[Line], *, is_image: bool) ->
     drawn = [(name, points) for name, points in finite if points]
     if not drawn:
         return Markup("")
-    xs = _ticks([x for _, points in drawn for x, _ in points])
-    ys = _ticks([y for _, points in drawn for _, y in points])
+    xs = ticks([x for _, points in drawn for x, _ in points])
+    ys = ticks([y for _, points in drawn for _, y in points])
     text = render(
         Path(__file__).with_name("chart.html.j2"),
         title=title,
@@ -74,7 +74,7 @@ def _finite(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, floa
     return [point for number, point in enumerate(good, 1 - len(good)) if number % stride == 0]
 
 
-def _ticks(values: Sequence[float]) -> Sequence[float]:
+def ticks(values: Sequence[float]) -> Sequence[float]:
     """Round numbers at even distances, the first below all values and the last above all."""
     low, high = min(values), max(values)
     if low == high:

@@ -45,12 +45,12 @@ def findings(found: Comparison) -> Iterator[str]:
     reference = found.reference.name
     for dataset in datasets_of(found):
         for setting in found.settings[1:]:
-            scores = scores_of(setting, dataset)
+            scores, base = scores_of(setting, dataset), scores_of(found.reference, dataset)
             told = {metric: one for metric, one in scores.items() if one.p_value is not None}
             if not told:
                 continue
             sure = [
-                f"{METRICS[metric]} {one.difference:+.1f} (p = {one.p_value:.3f}{_within(one)})"
+                f"{METRICS[metric]} {one.difference:+.1f} (p = {one.p_value:.3f}{_within(one, base[metric])})"
                 for metric, one in told.items()
                 if one.is_significant
             ]
@@ -68,10 +68,10 @@ def findings(found: Comparison) -> Iterator[str]:
         yield "Settings with one seed: another seed may change their scores by more than these differences."
 
 
-def _within(found: Compared) -> str:
-    """What seeds say to a difference that is significant for these lines."""
-    is_within = found.spread is not None and abs(found.difference) < found.spread
-    return ", within the spread of seeds" if is_within else ""
+def _within(found: Compared, reference: Compared) -> str:
+    """Words about a difference that is significant for these lines, and that other seeds might turn."""
+    spread = max(float(one.spread or 0.0) for one in (found, reference))
+    return ", within the spread of seeds" if abs(found.difference) < spread else ""
 
 
 def as_json(found: Comparison) -> dict[str, Any]:
