@@ -59,7 +59,8 @@ def test_several_are_asked_about_once(several: Place, command: Command) -> None:
     assert said.code == 1  # nobody says yes
     assert [plan.split()[0] for plan in plans] == [OTHER, PARTITION]
     assert re.fullmatch(
-        r"2 training configs together: 6 steps: 4 run, 2 maybe; about .* by an estimate", total
+        r"2 training configs together: 3 steps: 2 run, 1 maybe; about .* by an estimate; 3 steps shared",
+        total,
     )
     assert question.startswith("Start 2 runs, 2 at a time?")
 

@@ -9,10 +9,12 @@ import typer
 from translations_assets.cli import common, completion
 from translations_assets.cli.common import Json
 from translations_assets.cli.output import number_of, print_json, print_table
+from translations_assets.configs.sweeps import usable_sweeps
 from translations_assets.project import this_project
+from translations_assets.results.scores import METRICS
 
 if TYPE_CHECKING:
-    from translations_assets.sweeps.facts import Comparison
+    from translations_assets.sweeps.facts import SweepResults
 
 
 @common.reads
@@ -53,8 +55,6 @@ def sweep(
 
 
 def _list(json: bool) -> None:
-    from translations_assets.configs.sweeps import usable_sweeps
-
     sweeps, problems = usable_sweeps()
     for problem in problems:
         typer.echo(f"error: {problem}", err=True)
@@ -67,10 +67,9 @@ def _list(json: bool) -> None:
         typer.echo("There are no sweeps. To make one: docs/sweeps.md")
 
 
-def _print(found: Comparison) -> None:
+def _print(found: SweepResults) -> None:
     from rich.table import Table
 
-    from translations_assets.results.scores import METRICS
     from translations_assets.sweeps.words import cell, datasets_of, findings, needs, scores_of
 
     for dataset in datasets_of(found):

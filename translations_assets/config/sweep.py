@@ -81,7 +81,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class TrainingSweep:
     """A sweep's name and its file."""
 
     name: str
@@ -114,17 +114,17 @@ class Sweep:
         return {axis: _shortest(axis, self.file.axes) for axis in self.file.axes}
 
 
-def load_sweep(path: Path) -> Sweep:
+def load_sweep(path: Path) -> TrainingSweep:
     """Read a sweep's file. Raises ConfigError with everything that is wrong with it."""
     return parse_sweep(read_text(path, "sweep"), path.stem, str(path))
 
 
-def parse_sweep(text: str, name: str, source_name: str) -> Sweep:
+def parse_sweep(text: str, name: str, source_name: str) -> TrainingSweep:
     """Read the text of a sweep's file; errors call it `source_name`. Raises ConfigError."""
     document = read_yaml(text, source_name, "sweep", "base")
     if not re.fullmatch(EXPERIMENT_NAME, name):
         document.add((), "a sweep's name must consist of letters, digits, '.', '_' and '-'; rename the file")
-    return Sweep(name, validated(document, SweepFile, _problems))
+    return TrainingSweep(name, validated(document, SweepFile, _problems))
 
 
 def _problems(values: Mapping[str, Any]) -> Found:

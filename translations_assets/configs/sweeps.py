@@ -12,7 +12,7 @@ from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.partitions import find_configs
 
 if TYPE_CHECKING:
-    from translations_assets.config.sweep import Sweep, Variant
+    from translations_assets.config.sweep import TrainingSweep, Variant
 
 FOLDER = "sweeps"
 
@@ -21,11 +21,11 @@ class VariantOf(NamedTuple):
     """A variant, its sweep and the sweep's file."""
 
     variant: Variant
-    sweep: Sweep
+    sweep: TrainingSweep
     file: Path
 
 
-def find_sweeps() -> Iterator[tuple[Path, Sweep | ConfigError]]:
+def find_sweeps() -> Iterator[tuple[Path, TrainingSweep | ConfigError]]:
     """Each sweep's file and what it holds, or what is wrong with it, by name."""
     folders = [folder / FOLDER for folder in settings.config_folders() if (folder / FOLDER).is_dir()]
     if not folders:  # nothing more is imported where there are none
@@ -43,9 +43,9 @@ def find_sweeps() -> Iterator[tuple[Path, Sweep | ConfigError]]:
             yield path, error
 
 
-def usable_sweeps() -> tuple[dict[str, tuple[Path, Sweep]], list[Problem]]:
+def usable_sweeps() -> tuple[dict[str, tuple[Path, TrainingSweep]], list[Problem]]:
     """The sweeps and their files by name, and what is wrong with others."""
-    sweeps, problems = dict[str, tuple[Path, "Sweep"]](), list[Problem]()
+    sweeps, problems = dict[str, tuple[Path, "TrainingSweep"]](), list[Problem]()
     for path, found in find_sweeps():
         if isinstance(found, ConfigError):
             problems += found.problems
@@ -59,7 +59,7 @@ def is_sweep(name: str) -> bool:
     return any(path.stem == name for path, _ in find_sweeps())
 
 
-def find_sweep(name: str) -> Sweep:
+def find_sweep(name: str) -> TrainingSweep:
     """The sweep of a name. Raises ConfigError for one that is not there, or that is wrong."""
     known = {path.stem: found for path, found in find_sweeps()}
     found = known.get(name)
@@ -82,7 +82,7 @@ def variants() -> Mapping[str, VariantOf]:
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, modified: int, size: int) -> Sweep:
+def _read(path: Path, modified: int, size: int) -> TrainingSweep:
     """A sweep, read again only when its file's time or size is another one."""
     from translations_assets.config.sweep import load_sweep
 

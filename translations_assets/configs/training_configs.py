@@ -27,7 +27,7 @@ from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
-    from translations_assets.config.sweep import Sweep
+    from translations_assets.config.sweep import TrainingSweep
     from translations_assets.config.yaml_reader import KeyPath
 
 
@@ -71,7 +71,7 @@ class Members(NamedTuple):
     partitions  all of them, the reference among them
     """
 
-    sweep: Sweep
+    sweep: TrainingSweep
     reference: tuple[str, ...]
     partitions: tuple[str, ...]
 

@@ -10,11 +10,11 @@ import yaml
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.load import apply_overrides, parse_config, split_key
 from translations_assets.config.migrate import located
-from translations_assets.config.sweep import SEEDS, WITHOUT, Sweep, Variant
+from translations_assets.config.sweep import SEEDS, WITHOUT, TrainingSweep, Variant
 from translations_assets.config.yaml_reader import at
 
 
-def base_setting(text: str, source: Path | str, sweep: Sweep) -> dict[str, Any]:
+def base_setting(text: str, source: Path | str, sweep: TrainingSweep) -> dict[str, Any]:
     """The base's own values of a sweep's axes, but for seeds. Raises ConfigError."""
     values = parse_config(text, str(source)).model_dump(mode="json", by_alias=True)
     axes = [axis for axis in sweep.file.axes if not axis.startswith(SEEDS)]

@@ -57,7 +57,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SweepResults:
     """All settings of a sweep, the reference first.
 
     model   the model that is compared
@@ -104,7 +104,7 @@ def gather(
     comparing: Comparing,
     prices: Prices | None,
     model: str = "",
-) -> Comparison:
+) -> SweepResults:
     """Gather a sweep's results.
 
     name       the sweep's
@@ -146,7 +146,7 @@ def gather(
                 cost=_cost(read, alone, prices),
             )
         )
-    return Comparison(
+    return SweepResults(
         name, model, tuple(settings), _cost(read, owners, prices), prices.currency if prices else ""
     )
 

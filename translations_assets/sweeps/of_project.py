@@ -7,10 +7,10 @@ from translations_assets.keys.remembered import Remembered
 from translations_assets.project import Project
 from translations_assets.records.run import RunOptions
 from translations_assets.sweeps.compared import Comparing
-from translations_assets.sweeps.facts import Comparison, gather, groups_of
+from translations_assets.sweeps.facts import SweepResults, gather, groups_of
 
 
-def compare(project: Project, name: str, model: str = "") -> Comparison:
+def compare(project: Project, name: str, model: str = "") -> SweepResults:
     """A sweep's results, by its name; `model` is by default the one that users get.
 
     Raises ConfigError for a sweep that is not there, or is wrong; TranslationsError while no variant has a

@@ -13,7 +13,7 @@ from translations_assets.report.intervals import Interval, interval_chart
 from translations_assets.report.templates import render
 from translations_assets.results.scores import METRICS
 from translations_assets.sweeps.compared import Compared
-from translations_assets.sweeps.facts import Comparison
+from translations_assets.sweeps.facts import SweepResults
 from translations_assets.sweeps.words import cell, datasets_of, findings, needs, scores_of
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -28,7 +28,7 @@ class _Test(NamedTuple):
     charts: list[Markup]
 
 
-def as_html(found: Comparison) -> str:
+def as_html(found: SweepResults) -> str:
     """The comparison of a sweep's settings as a page."""
     money = f", {amount(found.cost.money)} {found.currency}" if found.cost.money else ""
     return render(
@@ -42,7 +42,7 @@ def as_html(found: Comparison) -> str:
     )
 
 
-def _tests(found: Comparison) -> Iterator[_Test]:
+def _tests(found: SweepResults) -> Iterator[_Test]:
     for dataset in datasets_of(found):
         scores = {setting.name: scores_of(setting, dataset) for setting in found.settings}
         metrics = [metric for metric in METRICS if any(metric in one for one in scores.values())]

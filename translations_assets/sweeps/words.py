@@ -8,12 +8,12 @@ from typing import Any
 from translations_assets.records.cost import amount, duration
 from translations_assets.results.scores import METRICS
 from translations_assets.sweeps.compared import Compared
-from translations_assets.sweeps.facts import Comparison, Setting
+from translations_assets.sweeps.facts import Setting, SweepResults
 
 LOWER_IS_BETTER = ("metricx24", "metricx24_qe", "unaligned", "unaligned_src")
 
 
-def datasets_of(found: Comparison) -> list[str]:
+def datasets_of(found: SweepResults) -> list[str]:
     """The test sets of which any setting has scores."""
     return [*dict.fromkeys(one.dataset for setting in found.settings for one in setting.scored)]
 
@@ -40,7 +40,7 @@ def needs(setting: Setting, currency: str) -> list[str]:
     ]
 
 
-def findings(found: Comparison) -> Iterator[str]:
+def findings(found: SweepResults) -> Iterator[str]:
     """A sentence for each setting and test set: which differences from the reference are significant."""
     reference = found.reference.name
     for dataset in datasets_of(found):
@@ -74,7 +74,7 @@ def _within(found: Compared, reference: Compared) -> str:
     return ", within the spread of seeds" if abs(found.difference) < spread else ""
 
 
-def as_json(found: Comparison) -> dict[str, Any]:
+def as_json(found: SweepResults) -> dict[str, Any]:
     """All that is known, as JSON values."""
     return {
         "sweep": found.sweep,
