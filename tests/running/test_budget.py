@@ -9,12 +9,14 @@ from dataclasses import replace
 
 import pytest
 
+from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, demo_graph
 from translations_assets.common.background import Clock
 from translations_assets.common.errors import RunCancelled, StepFailed
 from translations_assets.config.deployment import Costs
 from translations_assets.records.cost import HOUR, Cost
-from translations_assets.running.budget import Budget, spent_of
+from translations_assets.records.run import RunOptions, RunRecord
+from translations_assets.running.budget import Budget, SpentByOthers, spent_of
 from translations_assets.running.events import Notice
 from translations_assets.running.job import Outcome
 from translations_assets.running.prices import Prices
@@ -46,6 +48,36 @@ def test_what_runs_counts_by_its_forecast_and_an_attempt_by_what_it_took() -> No
     within.end(second, 9e9, None)  # it never had a machine
     assert within.begin(fourth, forecast) == ""
     assert within.spent == pytest.approx(4)
+
+
+def test_what_other_runs_of_a_sweep_have_spent_counts() -> None:
+    store, (first, *_) = MemoryStore(), demo_graph().steps
+    sweep = RunOptions(sweep="rates-1")
+    for run, options, spent in (
+        ("one", sweep, 8.0),
+        ("two", sweep, 1.0),
+        ("own", sweep, 20.0),
+        ("before", RunOptions(sweep="rates-0"), 40.0),
+        ("alone", RunOptions(), 80.0),
+    ):
+        store.write_run(run, RunRecord(run=run, options=options, spent=spent))
+    others = SpentByOthers(store, "own", "rates-1")
+    assert others() == 9.0
+    store.write_run("two", RunRecord(run="two", options=sweep, spent=2.0))
+    assert others() == 9.0  # asked a moment ago
+    assert SpentByOthers(store, "own", "rates-1")() == 10.0
+    assert SpentByOthers(store, "own", "")() == 0.0
+    within = replace(budget(15), others=others)
+    forecast = {first.label: Cost(HOUR, money=10.0)}
+    assert within.begin(first, forecast) == (
+        "it would raise the run's cost to about 19.00 EUR, above the budget of 15.00 EUR: 9.00 EUR are "
+        "spent, and it takes 10.00 EUR"
+    )
+    assert replace(budget(9), others=others).begin(first, {}) == (
+        "the run's budget of 9.00 EUR is spent: 9.00 EUR"
+    )
+    assert replace(budget(20), others=others).begin(first, forecast) == ""
+    assert within.told() == "The run has spent 9.00 EUR of its budget of 15.00 EUR."
 
 
 def test_tokens_are_charged_while_they_are_used_and_those_of_earlier_attempts_are_not() -> None:
