@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from translations_assets.records.manifest import Manifest, Ref
-from translations_assets.records.run import RunRecord, is_variant
+from translations_assets.records.run import RunRecord, is_overridden
 
 DAY = 86400.0
 KEPT_STAGES = frozenset({"export"})  # whose artifacts are kept for good: they are what was released
@@ -70,5 +70,5 @@ class Retention:
 
     def _keeps_ref(self, number: int, ref: Ref) -> bool:
         kept_run = ref.run in self._pins or ref.run in self.running
-        is_last = number < self._rules.keep_refs and not is_variant(ref.partition)
+        is_last = number < self._rules.keep_refs and not is_overridden(ref.partition)
         return is_last or ref.time >= self.since or kept_run

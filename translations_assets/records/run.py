@@ -12,17 +12,17 @@ from translations_assets.records.checked import Record
 from translations_assets.records.cost import Cost
 
 SILENT_SECONDS = 180.0  # a run's record is renewed each minute
-_VARIANT = "@"  # between a partition and the digest of a run's overrides
+_OVERRIDDEN = "@"  # between a partition and the digest of a run's overrides
 
 
-def is_variant(name: str) -> bool:
+def is_overridden(name: str) -> bool:
     """True if refs of this name are those of runs with overrides (`RunOptions.ref_partitions`)."""
-    return _VARIANT in name
+    return _OVERRIDDEN in name
 
 
 def partition_of(name: str) -> str:
-    """The partition whose refs, or whose variant's, have a name."""
-    return name.partition(_VARIANT)[0]
+    """The partition whose refs have a name, or those of its runs with overrides."""
+    return name.partition(_OVERRIDDEN)[0]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class RunOptions(Record):
         """
         if not self.overrides:
             return (partition,)
-        return f"{partition}{_VARIANT}{json_digest(self.overrides)[:12]}", partition
+        return f"{partition}{_OVERRIDDEN}{json_digest(self.overrides)[:12]}", partition
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options that were given, as JSON values; those not given are left out."""

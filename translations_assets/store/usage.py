@@ -11,7 +11,7 @@ from typing import Any
 from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Ref
 from translations_assets.records.retention import Retention, Rules
-from translations_assets.records.run import is_variant
+from translations_assets.records.run import is_overridden
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import P
 from translations_assets.store.records import GC_LOCK
@@ -65,7 +65,7 @@ def usage(store: DurableStore[P]) -> list[RefUsage]:
 
 def _usage(store: DurableStore[P], name: Name, found: _RefFiles, owners: Mapping[str, int]) -> RefUsage:
     assert found.newest
-    record = store.read_run(found.newest.run) if is_variant(name[1]) else None
+    record = store.read_run(found.newest.run) if is_overridden(name[1]) else None
     return RefUsage(
         *name,
         artifacts=len(found.steps),
