@@ -71,7 +71,14 @@ def test_the_report_the_registry_and_the_pages_of_the_ui(
         page("train-student, attempt 1: failed", HOME, told="too little text", text="a line\n" * 99)
     )
     gone.write_bytes(bytes(complain(404, "There is no such page.", "Look elsewhere.").body))
-    paths = [place.root / "report.html", *(place.root / "registry").rglob("*.html"), log, gone]
-    assert len(paths) == 6
+    sweeps = place.root / "configs" / "sweeps"
+    sweeps.mkdir()
+    (sweeps / "seeds.yml").write_text(f"base: {PARTITION}\naxes: {{experiment.seeds.student: [1, 2]}}\n")
+    for seed in (1, 2):
+        make("evaluate_student", run=f"seed-{seed}", partition=f"{PARTITION}.seeds.student-{seed}")
+    command("report", "seeds")
+    reports = [place.root / "report.html", place.root / "seeds.html"]
+    paths = [*reports, *(place.root / "registry").rglob("*.html"), log, gone]
+    assert len(paths) == 7
     with chromium() as shown:
         assert serious(shown, paths) == []
