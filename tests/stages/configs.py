@@ -68,6 +68,9 @@ datasets:
   mono-src: [demo_mono]
   mono-trg: [demo_mono]
 """
+BETTER = "url_https://example.org/better.[LANG]"
+# The demo with text to finetune on, which the student is trained on at its end
+FINETUNED = DEMO.replace("  devtest:", f"  finetune: [{{dataset: '{BETTER}', alias: better}}]\n  devtest:", 1)
 IMPORTS = """\
 experiment:
   name: imports

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stages.configs import DEMO, graph
+from tests.stages.configs import DEMO, FINETUNED, graph
 from translations_assets.why.estimates import TRAINING
 
-FINETUNE = "  finetune: [{dataset: 'url_https://example.org/better.[LANG]', alias: better}]\n"
-GIVEN = DEMO.replace("  devtest:", f"{FINETUNE}  devtest:", 1) + "finetuning: {old-text: 0.25}\n"
+GIVEN = FINETUNED + "finetuning: {old-text: 0.25}\n"
 
 
 @pytest.mark.parametrize(

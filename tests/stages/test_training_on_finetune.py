@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stages.configs import DEMO, files, graph
+from tests.stages.configs import BETTER, DEMO, FINETUNED, files, graph
 from translations_assets.graph.step import RepoFile
 
-BETTER = "url_https://example.org/better.[LANG]"
-FINETUNE = f"  finetune: [{{dataset: '{BETTER}', alias: better}}]\n"
-GIVEN = DEMO.replace("  devtest:", f"{FINETUNE}  devtest:", 1)
-BOTH = GIVEN + "finetuning: {models: [teacher, student], old-text: 0.25}\n"
+BOTH = FINETUNED + "finetuning: {models: [teacher, student], old-text: 0.25}\n"
 STUDENT = "continuation: {models: {student: {url: https://example.org/student, mode: use}}}\n"
 ALONE = f"""experiment: {{name: domain, src: en, trg: eo}}
 datasets:
@@ -27,7 +24,7 @@ def curriculum(label: str, text: str) -> str:
 
 
 def test_the_text_is_cleaned_by_itself_and_has_no_held_out_lines() -> None:
-    new = graph(GIVEN)
+    new = graph(FINETUNED)
     assert [step.label for step in new.stages["merge_finetune"]] == [
         "clean-corpus-better-en-eo",
         "merge-finetune-en-eo",
@@ -35,26 +32,26 @@ def test_the_text_is_cleaned_by_itself_and_has_no_held_out_lines() -> None:
     merge = new.step("merge-finetune-en-eo")
     assert files(merge, "held_out_src") == files(new.step("merge-corpus-en-eo"), "held_out_src")
     assert files(merge, "corpus_src") == ["clean-corpus-better-en-eo:corpus.en.zst"]
-    filtered = graph(GIVEN + "finetuning: {bicleaner-threshold: 0.7}\n")
+    filtered = graph(FINETUNED + "finetuning: {bicleaner-threshold: 0.7}\n")
     assert filtered.step("bicleaner-ai-better-en-eo").args["threshold"] == 0.7
     assert files(filtered.step("merge-finetune-en-eo"), "scores") == ["bicleaner-ai-better-en-eo:scores.zst"]
 
 
 def test_the_student_is_trained_on_it_before_it_is_finetuned_in_8_bits() -> None:
-    new, plain = graph(GIVEN), graph(DEMO)
+    new, plain = graph(FINETUNED), graph(DEMO)
     step = new.step("train-student-on-finetune-en-eo")
     assert files(step, "pretrained")[0] == "train-student-en-eo:model.npz"
     assert files(step, "original") == files(plain.step("train-student-en-eo"), "original")
     assert files(step, "finetune")[0].startswith("training-pairs-finetune-student-en-eo:")
     assert step.args["old_text"] == 0.5
-    assert curriculum(step.label, GIVEN) == "student.on-finetune.yml"
+    assert curriculum(step.label, FINETUNED) == "student.on-finetune.yml"
     eight_bits = new.step("finetune-student-en-eo")
     assert files(eight_bits, "pretrained")[0] == "train-student-on-finetune-en-eo:model.npz"
     for name in ("original", "finetune"):
         assert files(eight_bits, name) == files(step, name)
     assert eight_bits.args["old_text"] == 0.5
-    assert curriculum("finetune-student-en-eo", GIVEN) == "student.on-finetune.yml"
-    assert not {label for label in labels(GIVEN) - labels(DEMO) if "teacher" in label}
+    assert curriculum("finetune-student-en-eo", FINETUNED) == "student.on-finetune.yml"
+    assert not {label for label in labels(FINETUNED) - labels(DEMO) if "teacher" in label}
 
 
 def test_teachers_are_trained_on_it_and_translate_then() -> None:
@@ -110,11 +107,11 @@ def test_with_the_old_distilled_text_too_it_is_mixed() -> None:
     ("text", "says"),
     [
         (DEMO + "finetuning: {old-text: 0.1}\n", "needs datasets.finetune"),
-        (GIVEN.replace(BETTER, "demo_train"), "'demo_train' is in"),
+        (FINETUNED.replace(BETTER, "demo_train"), "'demo_train' is in"),
         (ALONE + "finetuning: {models: [teacher]}\n", "no teacher is trained here"),
         (DEMO + STUDENT, "no student is trained from datasets.train with `use`"),
         (ALONE.replace("mode: use", "mode: init"), "datasets.train: is missing"),
-        (GIVEN + "finetuning: {old-text: 1}\n", "less than 1"),
+        (FINETUNED + "finetuning: {old-text: 1}\n", "less than 1"),
     ],
 )
 def test_what_does_not_go_together(text: str, says: str) -> None:

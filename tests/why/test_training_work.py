@@ -7,14 +7,13 @@ import json
 import pytest
 
 from tests.memory_store import MemoryStore
-from tests.stages.configs import DEMO, graph
+from tests.stages.configs import FINETUNED, graph
 from tests.store.values import finish
 from translations_assets.common.settings import repository_root
 from translations_assets.keys.key import KeyMaker
 from translations_assets.why.training_work import epochs
 
-FINETUNE = "  finetune: [{dataset: 'url_https://example.org/better.[LANG]', alias: better}]\n"
-GIVEN = DEMO.replace("  devtest:", f"{FINETUNE}  devtest:", 1) + (
+GIVEN = FINETUNED + (
     "finetuning: {old-text: 0.25}\n"
     "marian-args: {training-on-finetune: {after: 40u, mini-batch: 50, mini-batch-fit: false}}\n"
 )
