@@ -16,8 +16,8 @@ where these say; --made is the folder that it left. Writes sample/sample.json:
     notes    what else people should know
 
 Each choice is uniform among the lines of its kind, and fixed by the seed. Filters are asked of --most lines,
-or of more where --reason is seldom, of which --dropped says how often it occurred; merges and thresholds of all.
-The text is streamed; memory does not grow with it.
+or of more where --reason is seldom, of which --dropped says how often it occurred; merges and thresholds are
+asked of all. The text is streamed; memory does not grow with it.
 
 Of a script that is not known here, --read names the files that it read, by its options: --read text=in/a.zst.
 """

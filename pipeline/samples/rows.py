@@ -62,11 +62,11 @@ class Row:
             "dataset": self.dataset,
             "line": self.line,
             "text": list(self.text),
-            "result": None if self.result is None else list(self.result),
+            **({} if self.result is None else {"result": list(self.result)}),
             "reason": self.reason,
             "is_known": self.is_known,
             "beside": self.beside,
-            "instead": self.instead.to_json() if self.instead else None,
+            **({"instead": self.instead.to_json()} if self.instead else {}),
         }
 
 

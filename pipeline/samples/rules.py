@@ -34,7 +34,7 @@ MORE = 20  # times as many rows are drawn of those that are to be looked for in 
 
 
 class Rules(NamedTuple):
-    """The filters of a step by their names, and the names of those after them that do not tell what they drop."""
+    """The filters of a step by their names; the names of those after them that do not tell what they drop."""
 
     filters: Sequence[tuple[str, AnyFilter]]
     others: Sequence[str] = ()
