@@ -1,4 +1,4 @@
-"""Lines of merges: each is judged as the merge judged it, and a duplicate has the pair in its place beside it."""
+"""Lines of merges: each is judged as the merge judged it; beside a duplicate stands the pair in its place."""
 
 from collections import Counter
 from pathlib import Path
