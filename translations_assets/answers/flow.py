@@ -12,23 +12,30 @@ from translations_assets.why.provenance import inputs_of
 
 Made: TypeAlias = "tuple[str, int]"  # key and generation of a result
 
-# Inputs of which no line goes into what a step leaves: it is compared with them, or judged by them. Of a
-# vocabulary nobody can tell which text it was learned from, and it comes with models that are told by theirs.
+# Inputs of which no line goes into what a step leaves: it is compared with them, or judged by them
 NO_TEXT = frozenset(
     (
         *("held_out", "held_out_src", "held_out_trg", "parallel", "kept_src", "kept_trg"),
-        *("dev_src", "dev_trg", "source_vocab", "target_vocab", "vocabs"),
+        *("dev_src", "dev_trg"),
     )
 )
+# Files that may be the same in models and steps that have no text in common: vocabularies, options, numbers
+COMMON = (".spm", ".yml", ".json")
+TEXTS = (".zst", ".gz")  # how the names of texts end
 DATASETS = "datasets"  # the argument of a merge that names what it merges
 MERGED = ("corpus_trg", "text")  # the inputs that hold the texts of these, one side of each
 
 
-def text_inputs(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def sources_of(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the path and the digest of every input whose lines, or what was learned from them, go on."""
     for path, digest in inputs_of(manifest).items():
-        if path.partition("/")[0] not in NO_TEXT:
+        if path.partition("/")[0] not in NO_TEXT and not path.endswith(COMMON):
             yield path, digest
+
+
+def texts_of(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield the path and the digest of every input that is text whose lines go on."""
+    return ((path, digest) for path, digest in sources_of(manifest) if path.endswith(TEXTS))
 
 
 class Flow:
@@ -39,7 +46,7 @@ class Flow:
         self._readers: dict[str, list[Made]] = defaultdict(list)
         self._models: dict[str, list[Made]] = defaultdict(list)
         for made, manifest in self.manifests.items():
-            for _, digest in text_inputs(manifest):
+            for _, digest in sources_of(manifest):
                 self._readers[digest].append(made)
             for name, blob in manifest.outputs.items():
                 if PARAMETERS.fullmatch(name):
@@ -63,7 +70,8 @@ class Flow:
             found.add(made)
             if made not in ends and made in self.manifests:
                 for name, blob in self.manifests[made].outputs.items():
-                    waiting += self._readers.get(blob.digest, ())
+                    if not name.endswith(COMMON):
+                        waiting += self._readers.get(blob.digest, ())
                     if PARAMETERS.fullmatch(name):
                         waiting += self._models[blob.digest]  # a copy that another run has fetched
         return found
@@ -71,7 +79,7 @@ class Flow:
 
 def merged_numbers(manifest: Manifest, digests: Collection[str]) -> list[int]:
     """Which of the datasets that a merge reads are made of some contents, counted from 0."""
-    inputs: Mapping[str, str] = dict(text_inputs(manifest))
+    inputs: Mapping[str, str] = dict(texts_of(manifest))
     numbers = set()
     for path, digest in inputs.items():
         name, _, rest = path.partition("/")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from translations_assets.answers.flow import DATASETS, MERGED, text_inputs
+from translations_assets.answers.flow import DATASETS, MERGED, TEXTS, texts_of
 from translations_assets.answers.imported import Imported, Importing
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
@@ -33,7 +33,6 @@ JUDGED = frozenset(
         *("pipeline.clean.merge_mono", "pipeline.clean.merge_parallel", "pipeline.clean.merge_translated"),
     )
 )
-TEXTS = (".zst", ".gz")  # how the names of texts end
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class Sampler:
     def _with_text(self, labels: Collection[str]) -> list[str]:
         """The steps that leave text; of those whose rules are not known the last ones of the stage."""
         made = {label: self._results[label] for label in labels if label in self._results}
-        read = {digest for one in made.values() for _, digest in text_inputs(one)}
+        read = {digest for one in made.values() for _, digest in texts_of(one)}
         return [
             label
             for label, one in made.items()
@@ -146,7 +145,7 @@ class Sampler:
             if one := self._importing.imported(self._results[label], label):
                 found.append(one)
                 continue
-            makers = (self._makers.get(digest) for _, digest in text_inputs(self._results[label]))
+            makers = (self._makers.get(digest) for _, digest in texts_of(self._results[label]))
             waiting += [maker for maker in makers if maker]
         return found
 
@@ -154,7 +153,7 @@ class Sampler:
         """The datasets that a merge names among its arguments, by these names; none of other steps."""
         manifest, found = self._results[label], dict[str, Imported]()
         names = manifest.provenance.parts.args.get(DATASETS, ())
-        for path, digest in text_inputs(manifest):
+        for path, digest in texts_of(manifest):
             option, number, *_ = (*path.split("/"), "")
             if option in MERGED and number.isdecimal() and digest in self._makers:
                 of_text = self._datasets(self._makers[digest])
