@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Command, make
+from tests.cli.shapes import check_shape
 from tests.end_to_end.tiny import PARTITION, Place, make_place
 from tests.session import once
 from translations_assets.project import this_project
@@ -68,7 +69,9 @@ def web(place: Place) -> Path:
 def found(command: Command, *words: str) -> Any:
     said = command("uses", *words, "--json")
     assert said.code == 0, said.err
-    return json.loads(said.out)
+    value = json.loads(said.out)
+    check_shape("uses", value)
+    return value
 
 
 def names(run: Any) -> list[str]:

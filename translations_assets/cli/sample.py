@@ -39,10 +39,12 @@ def sample(
         ),
     ],
     dataset: Annotated[
-        str | None, typer.Option(help="Only text of this dataset: its key, short name or alias.")
+        str | None,
+        typer.Option(metavar="DATASET", help="Only text of this dataset: its key, short name or alias."),
     ] = None,
     filter: Annotated[
-        str | None, typer.Option(help="Only lines that this filter dropped, as statistics call it.")
+        str | None,
+        typer.Option(metavar="REASON", help="Only lines that this filter dropped, as statistics call it."),
     ] = None,
     number: Annotated[int, typer.Option("--number", "-n", min=1, max=1000, help="Lines of each kind.")] = 5,
     seed: Annotated[
