@@ -48,7 +48,11 @@ class Steps:
         for name, lines in texts.items():
             write_lines(folder / name, lines)
         number = len(next(iter(texts.values())))
-        counted = {"lines": {"in": number, "kept": number, "dropped": {}}, "licence": "CC0", "source": []}
+        counted = {
+            "lines": {"in": number + 2, "kept": number, "dropped": {"damaged": 2}},
+            "licence": "CC0",
+            "source": [],
+        }
         (folder / "stats.json").write_text(json.dumps(counted))
         return self._finish(label, stage, folder, {}, **provenance)
 
@@ -155,8 +159,8 @@ def test_scores_stand_beside_the_pairs(command: Command, old_run: None) -> None:
     assert step["datasets"] == ["opus_Books/v1"]
     assert texts(step["dropped"]["low_score"]) == [BOOKS[-1]]
     said = command("sample", RUN, "bicleaner").out
-    assert "dropped by low_score, 1 of 11:\n" in said
-    assert "       11  Schlecht.\n           Плохо.\n           dropped: low_score; score 0.1\n" in said
+    row = "       11  Schlecht.\n           Плохо.\n           dropped: low_score; score 0.1\n"
+    assert f"dropped by low_score, 1 of 11:\n{row}" in said
 
 
 @pytest.mark.parametrize("name", ["opus_Web/v1", "opus_Web_v1", "opus_Web"])
@@ -172,6 +176,13 @@ def test_one_filter(command: Command, old_run: None) -> None:
     (merge,) = found(command, RUN, "merge_corpus", "--filter", "empty")
     assert (merge["read"], merge["kept"], [*merge["dropped"]]) == ([], [], ["empty"])
     assert texts(merge["dropped"]["empty"]) == [("", "Пусто.")]
+
+
+def test_a_step_that_does_not_tell_which_lines_it_dropped(command: Command, old_run: None) -> None:
+    for words in ((), ("--filter", "damaged")):
+        said = command("sample", RUN, "dataset_train", "--dataset", "opus_Web", *words).out
+        assert "dropped by damaged, 2 of 15:\n           which lines, the step does not tell\n" in said
+        assert ("came out:" in said) is not bool(words)
 
 
 def test_the_seed_that_is_printed_draws_the_same_again(command: Command, old_run: None) -> None:
@@ -208,10 +219,13 @@ def test_states_have_colours(command: Command, old_run: None, monkeypatch: pytes
         ),
         (
             ("merge_corpus", "--filter", "duplicates"),
-            "No line of merge-corpus-de-ru was dropped by 'duplicates'. Did you mean 'duplicate'? "
+            "No line of merge_corpus was dropped by 'duplicates'. Did you mean 'duplicate'? "
             "Names: duplicate, empty",
         ),
-        (("dataset_train", "--filter", "empty"), "dropped by 'empty'. Nothing was dropped."),
+        (
+            ("dataset_train", "--filter", "empty"),
+            "No line of dataset_train was dropped by 'empty'. Names: damaged",
+        ),
         (
             ("train_vocab",),
             "Run 1a2b3c4d has no steps of train_vocab. Names: dataset_train, bicleaner, merge_corpus",

@@ -73,13 +73,17 @@ class Drawn(Record):
 
 @dataclass(frozen=True)
 class Sample:
-    """Lines of a step; what it counted of its lines, or of those of the dataset asked for."""
+    """Lines of a step; what it counted of its lines, or of those of the dataset asked for.
+
+    is_explained  whether the drawing script knows the step's rules: for what each line was dropped
+    """
 
     label: str
     stage: str
     datasets: Sequence[str]
     lines: LineCounts | None
     drawn: Drawn
+    is_explained: bool
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ class Sampler:
         if not steps:
             raise TranslationsError(f"No step of {stage} reads or leaves lines of text. {self._others()}")
         named = self._of_dataset(stage, steps, asked)
-        for label, (name, lines) in self._with_filter(named, asked).items():
+        for label, (name, lines) in self._with_filter(stage, named, asked).items():
             yield self._sample(label, name, lines, asked)
 
     def _with_text(self, labels: Collection[str]) -> list[str]:
@@ -180,7 +184,7 @@ class Sampler:
         return found
 
     def _with_filter(
-        self, steps: Mapping[str, str], asked: Asked
+        self, stage: str, steps: Mapping[str, str], asked: Asked
     ) -> dict[str, tuple[str, LineCounts | None]]:
         """The steps that dropped lines by the filter asked for, with what they counted; all without one."""
         counted = {label: (name, self._counts(label, name)) for label, name in steps.items()}
@@ -194,7 +198,7 @@ class Sampler:
         if not found:
             reasons = [reason for _, lines in counted.values() if lines for reason in _reasons(lines)]
             told = among(asked.filter, dict.fromkeys(reasons)) if reasons else " Nothing was dropped."
-            raise TranslationsError(f"No line of {', '.join(steps)} was dropped by {asked.filter!r}.{told}")
+            raise TranslationsError(f"No line of {stage} was dropped by {asked.filter!r}.{told}")
         return found
 
     def _counts(self, label: str, name: str) -> LineCounts | None:
@@ -215,13 +219,15 @@ class Sampler:
             datasets=list(dict.fromkeys(one.shown_key for one in datasets)),
             lines=lines,
             drawn=_with_keys(drawn, keys),
+            is_explained=bool(_command(manifest)),
         )
 
     def _draw(self, label: str, name: str, lines: LineCounts | None, asked: Asked) -> Drawn:
         """Put the files of a step into a folder, and draw lines of them."""
         manifest = self._results[label]
-        worker, script = manifest.provenance.worker, manifest.provenance.parts.script
-        command = worker.command if worker and script in JUDGED else ()
+        command, script = _command(manifest), manifest.provenance.parts.script
+        if asked.filter and not command:
+            return Drawn(rows=lines.read if lines else 0, judged=0)
         files = manifest.provenance.files
         if not command:
             files = {path: blob for path, blob in files.items() if path.endswith(TEXTS)}
@@ -263,6 +269,12 @@ def _folder() -> Iterator[Path]:
             yield Path(folder)
     except OSError as error:
         raise TranslationsError(f"No sample can be drawn in {root}: {error}.") from error
+
+
+def _command(manifest: Manifest) -> Sequence[str]:
+    """Script and options of a step whose rules are known; nothing for others, or where they were not kept."""
+    worker = manifest.provenance.worker
+    return worker.command if worker and manifest.provenance.parts.script in JUDGED else ()
 
 
 def _reasons(lines: LineCounts) -> list[str]:

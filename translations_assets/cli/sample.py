@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from translations_assets.records.manifest import Manifest
     from translations_assets.runs.run import Run
 
+NONE_DRAWN = "none of those that were asked about; to draw some: --filter {}"
+NOT_KNOWN = "which lines, the step does not tell"
 LONGEST = 300  # characters of a line on a terminal
 # They would turn the direction of what follows on a terminal
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -66,7 +68,7 @@ def sample(
     for made in Sampler(this_project().store, results).samples(", ".join(stages), labels, asked):
         samples.append(made)
         if not json:
-            _print(made, drawn_by)
+            _print(made, asked)
     if json:
         print_json([_as_json(made, drawn_by) for made in samples])
 
@@ -126,8 +128,8 @@ def _as_json(sample: Sample, seed: int) -> dict[str, Any]:
     }
 
 
-def _print(sample: Sample, seed: int) -> None:
-    drawn, lines = sample.drawn, sample.lines
+def _print(sample: Sample, asked: Asked) -> None:
+    drawn, lines, seed = sample.drawn, sample.lines, asked.seed
     typer.echo(f"{sample.label}  {', '.join(sample.datasets)}".rstrip())
     if lines:
         typer.echo(f"{lines.read:,} lines went in, {lines.kept:,} came out; drawn by the seed {seed}")
@@ -138,14 +140,24 @@ def _print(sample: Sample, seed: int) -> None:
     before, is_named = set[tuple[str, int]](), len(sample.datasets) > 1
     _print_part("went in", drawn.read, before, is_named)
     _print_part("came out", drawn.kept, before, is_named)
-    for reason, found in drawn.dropped.items():
-        counted = lines.dropped.get(reason, 0) if lines else 0
+    for reason, counted in _reasons(sample, asked.filter).items():
         share = f", {counted:,} of {lines.read:,}" if lines and counted else ""
-        _print_part(f"{shown('dropped')} by {reason}{share}", found, before, is_named)
+        print_line(f"\n{shown('dropped')} by {reason}{share}:")
+        for line in drawn.dropped.get(reason, ()):
+            _print_row(line, is_named)
+        if reason not in drawn.dropped:
+            typer.echo(f"           {NONE_DRAWN.format(reason) if sample.is_explained else NOT_KNOWN}")
     _print_part("changed or dropped, not known why", drawn.unknown, before, is_named)
     for note in drawn.notes:
         print_note(note)
     typer.echo()
+
+
+def _reasons(sample: Sample, filter: str) -> dict[str, int]:
+    """The reasons for which lines were dropped, with their numbers as far as the step counted them."""
+    counted = sample.lines.dropped if sample.lines else {}
+    reasons = {**{reason: number for reason, number in counted.items() if number}, **sample.drawn.dropped}
+    return {reason: counted.get(reason, 0) for reason in reasons if filter in ("", reason)}
 
 
 def _print_part(title: str, lines: Iterable[Line], before: set[tuple[str, int]], is_named: bool) -> None:
