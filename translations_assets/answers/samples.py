@@ -36,7 +36,7 @@ JUDGED = frozenset(
 
 
 @dataclass(frozen=True)
-class Line(Record):
+class DrawnLine(Record):
     """A line, or the sides of a pair, and what became of it.
 
     dataset   of which it is, in the script's words; empty where it is not known
@@ -55,7 +55,7 @@ class Line(Record):
     is_known: bool = True
     result: tuple[str, ...] | None = None
     beside: Mapping[str, str] = field(default_factory=dict)
-    instead: Line | None = None
+    instead: DrawnLine | None = None
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ class Drawn(Record):
 
     rows: int
     judged: int
-    read: tuple[Line, ...] = ()
-    kept: tuple[Line, ...] = ()
-    dropped: Mapping[str, tuple[Line, ...]] = field(default_factory=dict)
-    unknown: tuple[Line, ...] = ()
+    read: tuple[DrawnLine, ...] = ()
+    kept: tuple[DrawnLine, ...] = ()
+    dropped: Mapping[str, tuple[DrawnLine, ...]] = field(default_factory=dict)
+    unknown: tuple[DrawnLine, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -284,11 +284,11 @@ def _reasons(lines: LineCounts) -> list[str]:
 def _with_keys(drawn: Drawn, keys: Mapping[str, str]) -> Drawn:
     """What was drawn, with the keys of datasets in place of what a merge calls them."""
 
-    def renamed(line: Line) -> Line:
+    def renamed(line: DrawnLine) -> DrawnLine:
         other = renamed(line.instead) if line.instead else None
         return replace(line, dataset=keys.get(line.dataset, line.dataset), instead=other)
 
-    def all_of(lines: Iterable[Line]) -> tuple[Line, ...]:
+    def all_of(lines: Iterable[DrawnLine]) -> tuple[DrawnLine, ...]:
         return tuple(map(renamed, lines))
 
     return replace(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from translations_assets.answers.samples import Asked, Line, Sample, Sampler
 from translations_assets.cli import common, completion
 from translations_assets.cli.common import Json, Set
 from translations_assets.cli.output import number_of, print_json, print_line, print_note, shown
@@ -17,10 +16,10 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.config.errors import among
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.project import this_project
-from translations_assets.registry.read import StoreReader
 from translations_assets.results.known import known_results
 
 if TYPE_CHECKING:
+    from translations_assets.answers.samples import Asked, DrawnLine, Sample
     from translations_assets.records.manifest import Manifest
     from translations_assets.runs.run import Run
 
@@ -60,6 +59,8 @@ def sample(
     The choice is uniform among all lines of its kind. The reasons are those of the step's own filters, asked
     again about the lines. The text is that of the newest results, or of a run.
     """
+    from translations_assets.answers.samples import Asked, Sampler
+
     drawn_by = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     asked = Asked(number, drawn_by, dataset or "", filter or "")
     stages, run = resolve_stage(stage), common.run_named(name)
@@ -93,6 +94,8 @@ def _of_partition(
 
 def _of_run(run: Run, stages: Sequence[str]) -> tuple[list[str], dict[str, Manifest]]:
     """The steps of some stages, and all results, of a run."""
+    from translations_assets.registry.read import StoreReader
+
     stage_of = run.record.labels
     results = StoreReader(this_project().store).manifests(run.record)
     stage_of = {**{label: made.stage for label, made in results.items()}, **stage_of}
@@ -160,7 +163,7 @@ def _reasons(sample: Sample, filter: str) -> dict[str, int]:
     return {reason: counted.get(reason, 0) for reason in reasons if filter in ("", reason)}
 
 
-def _print_part(title: str, lines: Iterable[Line], before: set[tuple[str, int]], is_named: bool) -> None:
+def _print_part(title: str, lines: Iterable[DrawnLine], before: set[tuple[str, int]], is_named: bool) -> None:
     """Print lines that were not printed before."""
     others = [line for line in lines if (line.dataset, line.line) not in before]
     if others:
@@ -170,7 +173,7 @@ def _print_part(title: str, lines: Iterable[Line], before: set[tuple[str, int]],
         _print_row(line, is_named)
 
 
-def _print_row(line: Line, is_named: bool) -> None:
+def _print_row(line: DrawnLine, is_named: bool) -> None:
     """Print a line and what became of it; of one of several datasets also which one it is of."""
     number = f"{line.line:>9,}  "
     for text in line.text or line.result or ():
@@ -189,7 +192,7 @@ def _print_row(line: Line, is_named: bool) -> None:
         typer.echo(f"{margin}in its place {where}: {_plain(' | '.join(other.text))}")
 
 
-def _fate(line: Line) -> str:
+def _fate(line: DrawnLine) -> str:
     if line.reason:
         return f"{shown('dropped')}: {line.reason}"
     return shown("kept") if line.is_known else "changed or dropped"
