@@ -32,6 +32,8 @@ NOT_RUN = {
     "hf://owner/name": "writes to the hub: tests/cli/test_publish_hub.py",
     "http://localhost:8888/v1": "needs a server: tests/cli/test_publish_remote_settings.py",
     "wandb": "imports W&B's package: tests/cli/test_tracking.py",
+    "sample": "draws from text that real scripts have cleaned: tests/cli/test_sample.py",
+    "uses": "asks for datasets that the tiny pair has not: tests/cli/test_uses.py",
     "find-corpus": "asks providers: tests/configs/test_search.py",
     "config generate en lt --name": "asks providers: tests/configs/test_config.py",
     "cache forget": "lets go of what the other commands show: tests/cli/test_cache_usage.py",

@@ -51,6 +51,22 @@ def test_what_a_step_dropped_is_told_with_lines_that_show_it() -> None:
     assert found.samples == samples[:SAMPLES]
 
 
+def test_lines_that_a_merge_kept_are_told() -> None:
+    counts = [{"dataset": "a", "in": 9, "kept": 7}]
+    pairs = [[f"Satz {number}", f"Фраза {number}"] for number in range(2 * SAMPLES)]
+    told = {**lines(9, 7, duplicate=2), "datasets": counts, "samples": pairs}
+    (found,) = dropped_lines(statistics((made("merge", "merge_corpus", datasets=["a"]), told)))
+    assert found.samples == []
+    assert found.kept_samples == [f"Satz {number} | Фраза {number}" for number in range(SAMPLES)]
+
+
+def test_pairs_that_scores_dropped_are_told() -> None:
+    told = {"lines": {"in": 20, "kept": 19, "dropped": {"low score": 1}}, "samples": [["schlecht", "плохо"]]}
+    step = Step("pipeline.cefilter.filter", "cefilter-de-ru", "cefilter", {}, {}, ("stats.json",))
+    (found,) = dropped_lines(statistics((step, told)))
+    assert (found.samples, found.kept_samples) == (["schlecht | плохо"], [])
+
+
 def test_sources_are_told_with_what_was_imported() -> None:
     files = [{"url": "a", "bytes": 3}, {"url": "b", "bytes": 4}]
     told = {**lines(10, 7, empty=3), "licence": "CC0", "source": files}

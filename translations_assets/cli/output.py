@@ -27,8 +27,8 @@ _SECONDS = 2.0  # between two lines of progress
 STYLES = {
     **dict.fromkeys(("failed", "lost", "lost its process"), "bold red"),
     **dict.fromkeys(("run", "running"), "bold cyan"),
-    **dict.fromkeys(("maybe", "ending", "cancelled", "interrupted", "not computed"), "yellow"),
-    **dict.fromkeys(("finished", "done", "passed"), "green"),
+    **dict.fromkeys(("maybe", "ending", "cancelled", "interrupted", "not computed", "dropped"), "yellow"),
+    **dict.fromkeys(("finished", "done", "passed", "kept"), "green"),
     **dict.fromkeys(("cached", "waiting", "not begun", "off", "nothing to judge", "ended"), "dim"),
 }
 

@@ -11,7 +11,8 @@ from translations_assets.results.statistics import LineCounts, Sample, Statistic
 
 TEXTS = ("corpus_trg", "text")  # inputs that hold a dataset's text, one side of it
 Counted: TypeAlias = "Callable[[Step], LineCounts | None]"
-SAMPLES = 5  # lines that are shown of what a step dropped
+SAMPLES = 5  # lines that are shown of what a step dropped, and of what it kept
+BY_SCORE = "pipeline.cefilter.filter"  # the script
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,17 @@ class DatasetLines:
 
 @dataclass(frozen=True)
 class DroppedLines:
-    """Lines that a step read, kept and dropped, by reason; and some of the lines that it dropped."""
+    """Lines that a step read, kept and dropped, by reason; some of those that it dropped, and that it kept.
+
+    Cleaning remembers dropped lines alone: lines that a merge kept were kept by all steps before it.
+    """
 
     label: str
     read: int
     kept: int
     reasons: Mapping[str, int]
     samples: Sequence[str]
+    kept_samples: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -57,14 +62,24 @@ def dropped_lines(statistics: Mapping[Step, Statistics]) -> list[DroppedLines]:
         lines = stats.lines
         reasons = {reason: count for reason, count in lines.dropped.items() if count} if lines else {}
         if lines and reasons:
-            samples = [sample[0] for sample in stats.samples if _tells_a_reason(sample, reasons)]
-            found.append(DroppedLines(step.label, lines.read, lines.kept, reasons, samples[:SAMPLES]))
+            dropped = [one for one in stats.samples if _is_dropped(step, one, reasons)]
+            kept = [one for one in stats.samples if one not in dropped] if _remembers_kept(stats) else []
+            shown = (list(map(" | ".join, samples[:SAMPLES])) for samples in (dropped, kept))
+            found.append(DroppedLines(step.label, lines.read, lines.kept, reasons, *shown))
     return found
 
 
-def _tells_a_reason(sample: Sample, reasons: Mapping[str, int]) -> bool:
-    """True if a sample is a line that was dropped, `length_ratio: one | another`, not one that was kept."""
-    return len(sample) == 1 and sample[0].partition(":")[0] in reasons
+def _is_dropped(step: Step, sample: Sample, reasons: Mapping[str, int]) -> bool:
+    """True if a sample is a line that was dropped, `length_ratio: one | another`, not one that was kept.
+
+    Where there is one reason alone, the score, it is not told with each pair.
+    """
+    return step.script == BY_SCORE or (len(sample) == 1 and sample[0].partition(":")[0] in reasons)
+
+
+def _remembers_kept(stats: Statistics) -> bool:
+    """True if the samples of a step have lines that it kept: imports and merges."""
+    return bool(stats.datasets) or stats.source is not None
 
 
 def sources(statistics: Mapping[str, Statistics | None], pair: str) -> list[Source]:

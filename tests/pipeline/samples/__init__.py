@@ -1,0 +1,1 @@
+"""Tests of drawing lines of what steps read and left."""

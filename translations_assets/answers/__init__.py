@@ -1,0 +1,1 @@
+"""Answers about data: samples of the text of steps, and the models that were trained on a dataset."""
