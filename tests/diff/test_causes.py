@@ -8,7 +8,7 @@ from typing import Any
 from tests.cli.conftest import Command, make
 from tests.cli.test_explain import config, edit
 from tests.diff.conftest import Diff
-from tests.end_to_end.tiny import PARTITION, Place
+from tests.end_to_end.tiny import Place
 
 AFTER = "marian-args.training-student.after"
 
@@ -43,6 +43,9 @@ def test_planted_changes_of_data_code_and_an_option_are_named_and_nothing_else(
     ]
     assert [change["key"] for change in found["config"]] == [AFTER]
     steps = found["steps"]
-    assert [cause["steps"] for cause in steps["causes"]][1:] == [["train-vocab-en-eo"], ["train-student-en-eo"]]
+    assert [cause["steps"] for cause in steps["causes"]][1:] == [
+        ["train-vocab-en-eo"],
+        ["train-student-en-eo"],
+    ]
     assert "merge-corpus-en-eo" in steps["following"]
     assert len(steps["differing"]) == 3

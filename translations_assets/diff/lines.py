@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.diff.sides import Side
-from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Manifest
 from translations_assets.results.files import read_statistics
 from translations_assets.results.lines import lines_by_dataset
@@ -93,17 +93,17 @@ def _statistics(store: Reading, results: Mapping[str, Manifest]) -> dict[str, St
 def _datasets(side: Side, statistics: Mapping[str, Statistics]) -> dict[tuple[str, str], Counts]:
     """Dataset and merging stage → lines after each stage; after that alone where today's graph is another."""
     by_label = side.graph.by_label if side.graph else {}
-    known: dict[Step, Statistics] = {
-        by_label[label]: stats for label, stats in statistics.items() if label in by_label
+    merging = {label: stats.datasets for label, stats in statistics.items() if stats.datasets}
+    if merging.keys() <= by_label.keys():
+        known = {by_label[label]: stats for label, stats in statistics.items() if label in by_label}
+        with suppress(ValueError):  # of other texts than those which were merged
+            return {(found.dataset, found.merged): found.lines for found in lines_by_dataset(known)}
+    return {
+        (one.dataset, stage): {stage: one.lines.kept}
+        for label, merged in merging.items()
+        for stage in [side.results[label].stage]
+        for one in merged
     }
-    try:
-        return {(found.dataset, found.merged): found.lines for found in lines_by_dataset(known)}
-    except ValueError:  # other texts than those which were merged
-        return {
-            (merged.dataset, side.results[label].stage): {side.results[label].stage: merged.lines.kept}
-            for label, stats in statistics.items()
-            for merged in stats.datasets
-        }
 
 
 def _steps(

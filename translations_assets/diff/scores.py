@@ -153,13 +153,12 @@ def bootstrap(store: Reading, old: Evaluation, new: Evaluation) -> _Bootstrap:
 
 def _changes(tested: Tested, old: Evaluation, new: Evaluation, found: _Bootstrap) -> Iterator[ScoreChange]:
     """What differs between a model's scores on a test set, by metric."""
-    is_same = not found.why and not _retranslated(old, new)
     for metric in dict.fromkeys([*new.scores.by_metric, *old.scores.by_metric]):
         scores = [side.scores.by_metric.get(metric) for side in (old, new)]
         before, after = scores
         if before is None or after is None:
             yield ScoreChange(*tested, metric, before, after, "none", "not comparable", why=_lacking(before))
-        elif is_same and before.score == after.score:
+        elif before == after:
             continue
         elif before.signature != after.signature:
             why = "the metric is another one: its signature differs"
