@@ -54,6 +54,7 @@ def test_what_is_printed_is_as_described(asked: Any, command: Command, place: Pl
         ("results", PARTITION),
         ("artifacts", PARTITION),
         ("report", PARTITION),
+        ("diff", run, PARTITION),
         ("config", "check", PARTITION),
         ("config", "migrate", f"configs/{PARTITION}.yml"),
         ("cache", "gc"),

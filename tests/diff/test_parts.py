@@ -107,6 +107,7 @@ def test_pieces_that_only_one_vocabulary_has_are_counted(store: LocalStore) -> N
 
 def test_sizes_speeds_and_costs(store: LocalStore) -> None:
     files = {f"models/0/{name}": store.add_bytes(name.encode() * 9) for name in ("model.npz", "vocab.spm")}
+    files["models/1/model.npz"] = files["models/0/model.npz"]  # an ensemble
     speed = {"words_per_second": 2000.0, "memory_megabytes": 150.0, "model_bytes": 17_000_000}
     timed = {"chrf": {"score": 2.0}, "speed": speed}
     made = evaluated(store, "1", {"chrf": {"score": 1.0}}, inputs=files), evaluated(store, "2", timed)
@@ -119,7 +120,7 @@ def test_sizes_speeds_and_costs(store: LocalStore) -> None:
     fast = replace(made[1], usage=Usage(seconds=60.0, cpu_seconds=50.0))
     old, new = used(store, "0a", slow), used(store, "0b", fast)
     (change,) = compare_needs(evaluations_of(store, old), evaluations_of(store, new))
-    assert change.old.size == 9 * len("model.npz")
+    assert change.old.size == 2 * 9 * len("model.npz")
     assert needs_line(change) == "student: 0.0 MB → 17.0 MB, - → 2,000 words/s, - → 150 MB of memory"
     whole, stage = compare_costs(old, new, None)
     assert (whole.stage, stage.stage) == ("", "evaluate_student")

@@ -1,5 +1,6 @@
 """Scores, their significance, and the sentences that changed most, of translations that are compared."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from pipeline.eval.metrics import evaluation_metrics
 from tests.cli.conftest import Command, make
 from tests.diff.conftest import Diff
 from tests.diff.translated import REFERENCES, SOURCE, Translating, garbled
-from tests.diff.values import evaluated, run
+from tests.diff.values import blob, evaluated, packed, run
+from tests.store.values import finish
 from translations_assets.diff.evaluations import evaluations_of
 from translations_assets.diff.scores import ScoreChange, compare_scores
 from translations_assets.diff.words import score_line
@@ -109,3 +111,28 @@ def test_a_metric_or_an_evaluation_of_one_side_is_said(store: LocalStore) -> Non
     chrf = {"chrf": {"score": 50.0, "ci": 0.5}}
     (change,) = compared(store, chrf, {**chrf, "comet": {"score": 80.0, "ci": 0.5}})
     assert score_line(change) == "COMET - → 80.0 ± 0.5: the old side has no such score"
+
+
+def test_scores_by_further_metrics_are_those_of_the_same_translations(store: LocalStore) -> None:
+    """Two models are evaluated; each has a step that scores its translations, with a model for spBLEU."""
+    made, pieces = [], store.add_bytes(b"pieces")
+    for model in ("teacher-1", "teacher-2"):
+        text = blob(store, [model])
+        metrics = json.dumps({"dataset": "tiny", "chrf": {"score": 50.0}}).encode()
+        outputs = {"metrics.json": metrics, "translations.zst": packed([model])}
+        label = f"evaluate-{model}-tiny-en-ru"
+        made.append(finish(store, label, outputs, stage="evaluate_teacher", args={"dataset": "tiny"}))
+        for metric in ("comet", "spbleu"):
+            score = json.dumps({"dataset": "tiny", metric: {"score": 80.0 + int(model[-1])}}).encode()
+            inputs = {"translations/translations.zst": text, "model/flores.spm": pieces}
+            step: dict[str, Any] = {"script": f"pipeline.eval.{metric}", "args": {"dataset": "tiny"}}
+            label = f"{metric}-{model}-tiny-en-ru"
+            made.append(
+                finish(store, label, {"scores.json": score}, inputs, stage="evaluate_teacher", **step)
+            )
+    found = evaluations_of(store, run(store, "0a", *made))
+    assert [(tested.model, one.scores.numbers) for tested, one in found.items()] == [
+        ("teacher-1", {"spbleu": 81.0, "chrf": 50.0, "comet": 81.0}),
+        ("teacher-2", {"spbleu": 82.0, "chrf": 50.0, "comet": 82.0}),
+    ]
+    assert {one.spbleu for one in found.values()} == {pieces}

@@ -26,9 +26,15 @@ def garbled(share: float, seed: int) -> list[str]:
 class Translating(MadeUpRunner):
     """Every model forwards makes the same translations, which are scored as evaluations are."""
 
-    def __init__(self, translations: Sequence[str], words_per_second: float = 2500.0) -> None:
-        super().__init__(seconds=3600.0)
-        self._translations, self._speed = translations, words_per_second
+    def __init__(
+        self,
+        translations: Sequence[str],
+        words_per_second: float = 2500.0,
+        seconds: float = 3600.0,
+        vocabulary: bytes = b"",
+    ) -> None:
+        super().__init__(seconds=seconds)
+        self._translations, self._speed, self._vocabulary = translations, words_per_second, vocabulary
 
     def _contents(self, job: Job, name: str) -> bytes:
         if job.label.startswith("dataset-test") and name.endswith(".zst"):
@@ -42,7 +48,9 @@ class Translating(MadeUpRunner):
                 )
                 scores = evaluation_scores(self._translations, REFERENCES, "eo")
                 return json.dumps({"dataset": "tiny", **scores, **speed}).encode()
-        return super()._contents(job, name)
+        return (
+            self._vocabulary if self._vocabulary and name.endswith(".spm") else super()._contents(job, name)
+        )
 
 
 def _packed(lines: Sequence[str]) -> bytes:

@@ -148,10 +148,8 @@ def _nothing(store: Reading, known: Mapping[str, Mapping[str, None]], space: str
         )
     names = list(known.get(space, ()))
     more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    there = (
-        f"It has results of: {', '.join(names[:MOST])}{more}." if names else f"The space {space} is empty."
-    )
-    return f"The store has no run, partition or variant {name!r}. {there} {_list_runs(store)}"
+    there = f" It has results of: {', '.join(names[:MOST])}{more}." if names else ""
+    return f"The store has no run, partition or variant {name!r}.{there} {_list_runs(store)}"
 
 
 def _list_runs(store: Reading) -> str:

@@ -83,8 +83,8 @@ def _summary_of_steps(steps: StepDifferences) -> Iterator[str]:
     kinds = Counter(cause.kind for cause in steps.causes)
     told = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     if differing:
-        reasons = f"{_number(len(steps.causes), 'cause')}: {told}" if steps.causes else "no known cause"
-        yield f"{differing} of {steps.compared} steps that both have differ, by {reasons}."
+        both = f"{differing} of {steps.compared} steps that both have differ"
+        yield f"{both}; first causes: {told or 'not known'}."
     elif steps.compared:
         yield f"All {steps.compared} steps that both have are the same."
     else:

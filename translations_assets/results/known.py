@@ -61,7 +61,5 @@ def read_each(session: Session, results: Mapping[str, KnownResult], read: Reader
 
 def read_text(store: Reading, blob: Blob) -> list[str]:
     """The lines of a text that is compressed by zstd; of a very long one its beginning."""
-    with zstandard.ZstdDecompressor().stream_reader(
-        store.read_blob(blob), read_across_frames=True
-    ) as reader:
+    with zstandard.ZstdDecompressor().stream_reader(store.read_blob(blob), read_across_frames=True) as reader:
         return reader.read(MOST_TEXT).decode("utf-8", errors="replace").removesuffix("\n").split("\n")
