@@ -10,7 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browsers import chromium, missing
-from tests.cli.conftest import command, make, place
+from tests.cli.conftest import Command, command, make, place
+from tests.diff.test_page import different
 from tests.docs_site import site
 from tests.end_to_end.tiny import PARTITION, Place
 from translations_assets.ui.pages import HOME, complain, page
@@ -82,3 +83,10 @@ def test_the_report_the_registry_and_the_pages_of_the_ui(
     assert len(paths) == 7
     with chromium() as shown:
         assert serious(shown, paths) == []
+
+
+def test_the_page_of_differences(required: None, place: Place, command: Command) -> None:
+    different(place)
+    assert command("diff", "before", "after", "--output", "changes.html").code == 0
+    with chromium() as shown:
+        assert serious(shown, [place.root / "changes.html"]) == []

@@ -55,6 +55,7 @@ def test_what_is_printed_is_as_described(asked: Any, command: Command, place: Pl
         ("artifacts", PARTITION),
         ("report", PARTITION),
         ("sample", PARTITION, "merge_corpus"),
+        ("diff", run, PARTITION),
         ("config", "check", PARTITION),
         ("config", "migrate", f"configs/{PARTITION}.yml"),
         ("cache", "gc"),

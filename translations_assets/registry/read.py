@@ -146,7 +146,7 @@ class StoreReader:
             if evaluates(manifest.provenance.stage)
             and isinstance(found := self._read(manifest, read_metrics), Scores)
         ]
-        text = self._config(record, manifests)
+        text = self.config(record, manifests)
         tests = _test_sets(text)
         evaluations.sort(key=lambda found: tests.get(found[1].dataset, len(tests)))
         by_model: Evaluations = {}
@@ -173,7 +173,7 @@ class StoreReader:
             record=record,
         )
 
-    def _config(self, record: RunRecord, manifests: Iterable[Manifest]) -> str:
+    def config(self, record: RunRecord, manifests: Iterable[Manifest]) -> str:
         """The run's training config, which stands beside what was made with it; "" where nothing was.
 
         Of a run whose results were all made by others, with other configs, that of the newest result.

@@ -72,10 +72,10 @@ def _translated_sets(session: Session, results: Mapping[str, KnownResult]) -> It
     for sides, models in found.items():
         step = next(iter(models.values())).step
         source, reference = (
-            read_text(session, results[side.step.label].manifest.outputs[side.name]) for side in sides
+            read_text(session.store, results[side.step.label].manifest.outputs[side.name]) for side in sides
         )
         texts = {
-            model: read_text(session, known.manifest.outputs["translations.zst"])
+            model: read_text(session.store, known.manifest.outputs["translations.zst"])
             for model, known in models.items()
         }
         name = str(step.args["dataset"])

@@ -59,9 +59,7 @@ def read_each(session: Session, results: Mapping[str, KnownResult], read: Reader
     return {step: value for step, value in found.items() if value is not None}
 
 
-def read_text(session: Session, blob: Blob) -> list[str]:
+def read_text(store: Reading, blob: Blob) -> list[str]:
     """The lines of a text that is compressed by zstd; of a very long one its beginning."""
-    with zstandard.ZstdDecompressor().stream_reader(
-        session.store.read_blob(blob), read_across_frames=True
-    ) as reader:
+    with zstandard.ZstdDecompressor().stream_reader(store.read_blob(blob), read_across_frames=True) as reader:
         return reader.read(MOST_TEXT).decode("utf-8", errors="replace").removesuffix("\n").split("\n")

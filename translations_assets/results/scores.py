@@ -21,6 +21,7 @@ METRICS: Mapping[str, str] = {
     "unaligned_src": "unaligned source",
     "judge": "Judge",
 }
+LESS_IS_BETTER = frozenset(("metricx24", "metricx24_qe", "unaligned", "unaligned_src"))
 
 Value = TypeVar("Value")
 

@@ -1,0 +1,1 @@
+"""Tests of the differences between two runs, partitions, variants or times."""
