@@ -7,18 +7,20 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.settings import repository_root
 
 
-def run_script(name: str, options: Sequence[str]) -> None:
-    """Run a script to its end; TranslationsError with what it says is wrong."""
+def run_script(name: str, options: Sequence[str], folder: Path | None = None) -> None:
+    """Run a script to its end, in a folder; TranslationsError with what it says is wrong."""
     ended = subprocess.run(
         [*script_command(name), *options],
         stderr=subprocess.PIPE,
         text=True,
         check=False,
+        cwd=folder,
         env=script_environment(),
     )
     if ended.returncode:
