@@ -42,11 +42,13 @@ class Sentence:
         """True if a line of so many letters may be nearly the same, that lacks the letters of some places."""
         return most_chrf(len(self.letters), letters, missing) >= NEAR - _ROUNDING
 
-    def among(self, width: int, rows: Bytes) -> npt.NDArray[np.bool_]:
-        """For each row, the signature of a line, of so many bytes: whether the line may be found."""
-        bits = self._bits[width]
-        missing = np.bitwise_count(bits & ~rows).sum(axis=1, dtype=np.int32)
-        found: npt.NDArray[np.bool_] = missing <= self._spare[width]
+    def among(self, columns: Bytes) -> npt.NDArray[np.bool_]:
+        """For each column, the signature of a line, of equally many bytes: whether the line may be found."""
+        bits, spare = self._bits[len(columns)], self._spare[len(columns)]
+        missing = np.zeros(columns.shape[1], np.uint16)
+        for byte in np.flatnonzero(bits).tolist():
+            missing += np.bitwise_count(bits[byte] & ~columns[byte])
+        found: npt.NDArray[np.bool_] = missing <= spare
         return found
 
     def is_sought(self, width: int) -> bool:
@@ -74,7 +76,7 @@ def candidates(index: Path, sentence: Sentence) -> tuple[int, Numbers]:
     widths: Bytes = np.load(index / WIDTHS)
     if not len(widths):
         return 0, np.empty(0, np.int64)
-    flat = np.load(index / SIGNATURES, mmap_mode="r")
+    flat: Bytes = np.asarray(np.load(index / SIGNATURES, mmap_mode="r"))
     return len(widths), np.sort(np.concatenate([*_found(widths, flat, sentence), np.empty(0, np.int64)]))
 
 
@@ -84,6 +86,6 @@ def _found(widths: Bytes, flat: Bytes, sentence: Sentence) -> Iterator[Numbers]:
         for width, lines in by_width(widths[first : first + SEGMENT]):
             end = place + width * len(lines)
             if sentence.is_sought(width):
-                rows = flat[place:end].reshape(len(lines), width)
-                yield first + lines[sentence.among(width, rows)]
+                columns = flat[place:end].reshape(width, len(lines))
+                yield first + lines[sentence.among(columns)]
             place = end

@@ -33,7 +33,7 @@ from pipeline.common.lines import open_bytes
 from pipeline.common.resources import threads
 from pipeline.common.script import new_folder, run, write_json
 from pipeline.data.candidates import NEAR, Sentence, candidates
-from pipeline.data.signatures import GRAM, Numbers
+from pipeline.data.signatures import GRAM, Numbers, most_chrf
 
 Kind = Literal["exact", "inside", "near"]
 
@@ -86,12 +86,12 @@ class Judge:
             return Hit("exact", 100.0)
         if not sentence.is_long:
             return None
-        is_inside = sentence.text in text
+        if sentence.text in text:  # all of its n-grams are there, which is the most that there can be
+            return Hit("inside", round(most_chrf(len(sentence.letters), len(letters), 0), 2))
         missing = sum(number for gram, number in self._grams.items() if gram not in letters)
-        if not is_inside and not sentence.may_be(len(letters), missing):
+        if not sentence.may_be(len(letters), missing):
             return None
-        chrf = float(self._chrf.sentence_score(text, [sentence.text]).score)
-        return Hit("inside" if is_inside else "near", round(chrf, 2))
+        return Hit("near", round(float(self._chrf.sentence_score(text, [sentence.text]).score), 2))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -3,8 +3,9 @@
     python -m pipeline.data.text_index --text corpus.en.zst --output index
 
     index/widths.npy       uint8: the bytes of each line's signature
-    index/signatures.npy   uint8: the signatures, by segments of 65,536 lines, in each of which those of one
-                           width stand together, the narrowest first (see pipeline.data.signatures)
+    index/signatures.npy   uint8: the signatures, by segments of 262,144 lines, in each of which those of one
+                           width stand together, the narrowest first: the first bytes of all of these lines,
+                           then the second ones (see pipeline.data.signatures)
     index/stats.json       lines in, kept
 
 It takes some 12 bytes a line of 45 letters. Blocks of lines are worked on in several processes.
@@ -77,8 +78,8 @@ def _write_segment(segment: Signatures, stream: BinaryIO) -> None:
     sizes = segment.widths.astype(np.int64)
     starts = np.cumsum(sizes) - sizes
     for width, lines in by_width(segment.widths):
-        rows: Bytes = segment.flat[starts[lines][:, None] + np.arange(width)]
-        stream.write(rows.tobytes())
+        for byte in range(width):
+            stream.write(segment.flat[starts[lines] + byte].tobytes())
 
 
 def _with_header(raw: Path, target: Path) -> None:

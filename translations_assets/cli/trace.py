@@ -15,6 +15,7 @@ from translations_assets.cli.common import Json, Set
 from translations_assets.cli.output import number_of, print_json, print_note
 from translations_assets.cli.runs_many import named
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.settings import state_folder
 from translations_assets.config.errors import ConfigError
 from translations_assets.project import this_project
 from translations_assets.records.manifest import Blob
@@ -58,7 +59,8 @@ def trace(
             f"The store has no texts of {', '.join(found) or 'any training config'}. "
             "To make them: translations train PARTITION"
         )
-    with tempfile.TemporaryDirectory(prefix="trace-") as work:
+    state_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=state_folder(), prefix=".trace-") as work:  # links from the store
         places, answers = _look(found, sentence, Path(work))
     if json:
         print_json(

@@ -32,7 +32,7 @@ class Dropped:
 
     label    of the step
     lines    their numbers in the text before
-    rules    for the first of them, the rules that drop it; empty where they are not known
+    rules    for the first of them, the rules that drop it, or its score; empty where they are not known
     changed  or what the step makes of it; "" where it drops it, or that is not known
     reasons  reason → lines that the step dropped for it, of all
     """
@@ -70,12 +70,24 @@ def explain(
     stats = blobs.get(after.step[STATISTICS]) if STATISTICS in after.step.outputs else None
     counted = read_statistics(session.store, {STATISTICS: stats}, after.label) if stats else None
     reasons = counted.lines.dropped if counted and counted.lines else {}
-    rules: Sequence[str] = ()
-    changed = ""
+    rules, changed = _score(session, blobs, after, missing[0], work), ""
     if after.step.script in BY_LINE:
         with suppress(TranslationsError):  # then the counts are all that is known
             rules, changed = _again(session, blobs, text, after, missing[0], work)
     return Dropped(after.label, [line.line for line in missing], rules, changed, reasons)
+
+
+def _score(
+    session: Session, blobs: Mapping[Output, Blob], after: Text, line: Line, work: Path
+) -> Sequence[str]:
+    """The score of a line, and the threshold, of a step that keeps lines by their scores; else nothing."""
+    scores, threshold = after.step.inputs.get("scores"), after.step.args.get("threshold")
+    if not isinstance(scores, Output) or scores not in blobs:
+        return ()
+    placed = work / "scores.zst"
+    session.store.place_blob(blobs[scores], placed)
+    score = next(islice(_lines(placed), line.line - 1, None), "none")
+    return [f"score {score}" if threshold is None else f"score {score}, threshold {threshold}"]
 
 
 def _again(
