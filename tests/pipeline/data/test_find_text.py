@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -177,10 +178,10 @@ def test_an_index_is_the_same_for_any_number_of_threads(
     made = signatures(lines[:5])
     monkeypatch.setenv("TRANSLATIONS_THREADS", threads)
     folder = index(text(tmp_path, lines))
-    widths = candidates.np.load(folder / "widths.npy")
+    widths = np.load(folder / "widths.npy")
     assert widths[:5].tolist() == made.widths.tolist()
     assert len(widths) == 11_000
-    assert len(candidates.np.load(folder / "signatures.npy")) == widths.sum(dtype=int)
+    assert len(np.load(folder / "signatures.npy")) == widths.sum(dtype=int)
     assert json.loads((folder / "stats.json").read_text())["lines"]["in"] == 11_000
 
 
