@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from pipeline.data.signatures import (
     LETTERS_A_BYTE,
-    MORE_BYTES,
     SEGMENT,
     WIDEST,
     Bytes,
@@ -34,9 +33,8 @@ class Sentence:
         self.text = " ".join(text.split())
         self.letters = "".join(text.split())
         self.is_long = len(self.letters) >= FEWEST_LETTERS
-        hashes = hashes_of(self.letters)
-        self._bits = {width: bits_in(hashes, width) for width in range(MORE_BYTES, WIDEST + 1)}
-        self._spare = {width: self._most_missing(width) for width in self._bits}
+        self._hashes = hashes_of(self.letters)
+        self._known: dict[int, tuple[Bytes, int]] = {}
 
     def may_be(self, letters: int, missing: int) -> bool:
         """True if a line of so many letters may be nearly the same, that lacks the letters of some places."""
@@ -44,7 +42,7 @@ class Sentence:
 
     def among(self, columns: Bytes) -> npt.NDArray[np.bool_]:
         """For each column, the signature of a line, of equally many bytes: whether the line may be found."""
-        bits, spare = self._bits[len(columns)], self._spare[len(columns)]
+        bits, spare = self._of_width(len(columns))
         missing = np.zeros(columns.shape[1], np.uint16)
         for byte in np.flatnonzero(bits).tolist():
             missing += np.bitwise_count(bits[byte] & ~columns[byte])
@@ -53,7 +51,13 @@ class Sentence:
 
     def is_sought(self, width: int) -> bool:
         """True if any line with a signature of so many bytes may be found."""
-        return self._spare[width] >= 0
+        return self._of_width(width)[1] >= 0
+
+    def _of_width(self, width: int) -> tuple[Bytes, int]:
+        """The sentence's signature in so many bytes, and the most of its bits that a line may lack."""
+        if width not in self._known:
+            self._known[width] = bits_in(self._hashes, width), self._most_missing(width)
+        return self._known[width]
 
     def _most_missing(self, width: int) -> int:
         """The most bits that a line with a signature of so many bytes may lack; -1 if it is no candidate."""

@@ -87,11 +87,11 @@ class Judge:
         if not sentence.is_long:
             return None
         if sentence.text in text:  # all of its n-grams are there, which is the most that there can be
-            return Hit("inside", round(most_chrf(len(sentence.letters), len(letters), 0), 2))
+            return Hit("inside", most_chrf(len(sentence.letters), len(letters), 0))
         missing = sum(number for gram, number in self._grams.items() if gram not in letters)
         if not sentence.may_be(len(letters), missing):
             return None
-        return Hit("near", round(float(self._chrf.sentence_score(text, [sentence.text]).score), 2))
+        return Hit("near", float(self._chrf.sentence_score(text, [sentence.text]).score))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -175,11 +175,12 @@ def _answer(sides: Mapping[File, Side], most: int, text: Sequence[File]) -> dict
     return {
         "lines": sides[text[0]].lines,
         **{kind: counts[kind] for kind in KINDS},
-        "nearest": max(sides[file].nearest for file in text),
+        "nearest": round(max(sides[file].nearest for file in text), 2),
         "found": [
             {
                 "line": number + 1,
-                **best[number][0]._asdict(),
+                "kind": best[number][0].kind,
+                "chrf": round(best[number][0].chrf, 2),
                 "side": best[number][1],
                 "sides": [lines.get(number, "") for lines in found],
             }

@@ -218,7 +218,7 @@ def edited(line: str, edits: Sequence[tuple[int, int, str]]) -> str:
     return line
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(LINES)
 def test_no_line_that_is_near_or_holds_it_is_overlooked(
     drawn: tuple[str, list[tuple[int, int, str]]],
