@@ -28,6 +28,7 @@ NOT_RUN = {
     "shell": "opens a shell: tests/cli/test_shell.py",
     "translate": "runs Marian: tests/end_to_end/test_tiny_pipeline.py",
     "evaluate": "runs models, and fetches test sets: tests/cli/test_evaluate.py",
+    "trace": "makes an index of each text: tests/cli/test_trace.py",
     "serve": "serves until Ctrl-C: tests/cli/test_serve.py",
     "hf://owner/name": "writes to the hub: tests/cli/test_publish_hub.py",
     "http://localhost:8888/v1": "needs a server: tests/cli/test_publish_remote_settings.py",

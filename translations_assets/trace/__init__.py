@@ -1,0 +1,1 @@
+"""Sentences looked for in the texts of partitions, and what became of them."""
