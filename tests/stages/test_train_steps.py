@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stages.configs import DEMO, FINETUNED, graph
+from tests.stages.configs import FINETUNED, graph
 from translations_assets.why.estimates import TRAINING
 
 GIVEN = FINETUNED + "finetuning: {old-text: 0.25}\n"

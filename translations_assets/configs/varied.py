@@ -7,11 +7,13 @@ from typing import Any
 
 import yaml
 
-from translations_assets.config.errors import ConfigError
+from translations_assets.config.datasets import Dataset, listed
+from translations_assets.config.errors import ConfigError, among
 from translations_assets.config.load import apply_overrides, parse_config, split_key
 from translations_assets.config.migrate import located
+from translations_assets.config.removal import without_datasets
 from translations_assets.config.sweep import SEEDS, WITHOUT, TrainingSweep, Variant
-from translations_assets.config.yaml_reader import at
+from translations_assets.config.yaml_reader import at, read_yaml
 
 
 def base_setting(text: str, source: Path | str, sweep: TrainingSweep) -> dict[str, Any]:
@@ -28,6 +30,8 @@ def varied(text: str, source: Path | str, variant: Variant, sweep: str) -> str:
     ConfigError.
     """
     whole = located(text, source) if isinstance(source, Path) else text
+    if variant.without:
+        whole = _without(whole, str(source), variant, sweep)
     base = parse_config(whole, str(source))
     try:
         config = apply_overrides(base, variant.overrides)
@@ -36,3 +40,18 @@ def varied(text: str, source: Path | str, variant: Variant, sweep: str) -> str:
         raise ConfigError.of("; ".join(problems), sweep) from error
     values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
+
+
+def _without(text: str, source: str, variant: Variant, sweep: str) -> str:
+    """The text without the dataset that a variant leaves out, called by its key, alias or short name."""
+    removal = without_datasets(text, source, lambda dataset: variant.without in _names(dataset))
+    if not removal.removed:
+        keys = [dataset.shown_key for _, dataset in listed(read_yaml(text, source).value)]
+        near = among(variant.without, keys)
+        said = f"{variant.partition}: without: {source} has no dataset {variant.without!r}.{near}"
+        raise ConfigError.of(said, sweep)
+    return removal.text
+
+
+def _names(dataset: Dataset) -> tuple[str, ...]:
+    return dataset.key, dataset.short_name

@@ -1,0 +1,65 @@
+"""The training configs of variants that leave datasets out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from translations_assets.config.errors import ConfigError
+from translations_assets.config.sweep import Variant
+from translations_assets.configs.varied import varied
+
+TEXT = """
+experiment:
+  name: base
+  src: en
+  trg: ru
+  corpus-max-sentences: 1000
+  bicleaner: {default-threshold: 0.5, dataset-thresholds: {opus_Books_v1: 0.7, opus_TED2020_v1: 0.6}}
+  merging: {dataset-weights: {train: {books: 2}}}
+datasets:
+  train:
+    - opus_Books/v1
+    - opus_TED2020/v1
+    - {dataset: opus_Books/v2, alias: books}
+  devtest: [flores_dev]
+  test: [flores_devtest]
+"""
+
+
+def config(without: str) -> dict[str, Any]:
+    values: dict[str, Any] = yaml.safe_load(
+        varied(TEXT, "en-ru.base", Variant("en-ru.base.x", {"without": without}), "x.yml")
+    )
+    return values
+
+
+def test_a_dataset_goes_with_what_names_it() -> None:
+    values = config("opus_Books/v1")
+    assert values["datasets"]["train"] == ["opus_TED2020/v1", {"dataset": "opus_Books/v2", "alias": "books"}]
+    assert values["experiment"]["bicleaner"]["dataset-thresholds"] == {"opus_TED2020_v1": 0.6}
+    assert config("books")["datasets"]["train"] == ["opus_Books/v1", "opus_TED2020/v1"]
+
+
+def test_with_all_datasets_it_is_the_base() -> None:
+    assert config("")["datasets"] == yaml.safe_load(TEXT)["datasets"]
+
+
+def test_a_dataset_that_the_base_has_not_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"without: en-ru\.base has no dataset 'opus_Bok/v1'") as caught:
+        config("opus_Bok/v1")
+    assert "Did you mean 'opus_Books/v1'?" in str(caught.value)
+    assert [problem.file for problem in caught.value.problems] == ["x.yml"]
+
+
+def test_paths_of_a_base_with_files_are_written_out(tmp_path: Path) -> None:
+    source = tmp_path / "en-ru.base.yml"
+    text = TEXT.replace(
+        "{dataset: opus_Books/v2, alias: books}", "{dataset: './news.[LANG].gz', alias: books}"
+    )
+    variant = Variant("en-ru.base.x", {"without": "opus_Books/v1"})
+    train = yaml.safe_load(varied(text, source, variant, "x.yml"))["datasets"]["train"]
+    assert train[1] == {"dataset": f"file_{tmp_path}/news.[LANG].gz", "alias": "books"}
