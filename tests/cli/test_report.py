@@ -313,4 +313,4 @@ def test_lines_of_a_text_end_with_line_feeds_alone(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     lines = ["one\x0btwo", "three\u2028four", "", "five\rsix", "\x85"]
     blob = store.add_bytes(zstandard.compress("".join(f"{line}\n" for line in lines).encode()))
-    assert read_text(SimpleNamespace(store=store), blob) == lines  # type: ignore[arg-type]
+    assert read_text(SimpleNamespace(store=store), blob) == lines

@@ -62,4 +62,4 @@ def test_paths_of_a_base_with_files_are_written_out(tmp_path: Path) -> None:
     )
     variant = Variant("en-ru.base.x", {"without": "opus_Books/v1"})
     train = yaml.safe_load(varied(text, source, variant, "x.yml"))["datasets"]["train"]
-    assert train[1] == {"dataset": f"file_{tmp_path}/news.[LANG].gz", "alias": "books"}
+    assert train[1] == {"dataset": f"{tmp_path}/news.[LANG].gz", "alias": "books"}
