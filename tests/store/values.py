@@ -38,6 +38,7 @@ def finish(
     store: Store,
     label: str,
     outputs: dict[str, bytes],
+    /,
     inputs: dict[str, Blob] | None = None,
     *,
     stage: str = "merge_corpus",

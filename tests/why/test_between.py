@@ -27,7 +27,8 @@ def made(
     """A result of a step, under a key of its parts."""
     files = {path: store.add_bytes(data) for path, data in (inputs or {}).items()}
     given = {**KEY, **parts}
-    found = finish(store, f"{label} {text!r} {given} {sorted(files)}", {"text": text}, files, **given)
+    name = f"{label} {text!r} {given} {sorted(files)}"
+    found = finish(store, name, {"text": text}, files, **given)
     return replace(found, label=label)
 
 

@@ -20,10 +20,10 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.project import this_project
 from translations_assets.records.manifest import Blob
 from translations_assets.running.events import StepEvent
-from translations_assets.trace.dropped import Dropped
+from translations_assets.trace.dropped import DroppedOnTheWay
 from translations_assets.trace.found import PartitionTexts, Place
 from translations_assets.trace.indexes import index_session, index_steps
-from translations_assets.trace.search import Answer, Line, search
+from translations_assets.trace.search import FoundLine, SearchAnswer, search
 
 SHOWN = 10  # lines of a text
 KINDS = ("exact", "inside", "near")
@@ -92,7 +92,7 @@ def _partitions(words: Sequence[str], overrides: Sequence[str] | None) -> dict[s
 
 def _look(
     found: Mapping[str, PartitionTexts], sentence: str, work: Path
-) -> tuple[dict[str, list[Place]], dict[str, list[Answer]]]:
+) -> tuple[dict[str, list[Place]], dict[str, list[SearchAnswer]]]:
     """The places of a sentence in each partition, and the answer for each of its texts."""
     indexed = {name: texts.indexed(_indexes(texts)) for name, texts in found.items()}
     store = this_project().store
@@ -125,7 +125,9 @@ def _indexes(texts: PartitionTexts) -> dict[str, Mapping[str, Blob]]:
     return {digest: session.results.result_of(step).outputs for digest, step in steps.items()}
 
 
-def _print(name: str, texts: PartitionTexts, answers: Sequence[Answer], places: Sequence[Place]) -> None:
+def _print(
+    name: str, texts: PartitionTexts, answers: Sequence[SearchAnswer], places: Sequence[Place]
+) -> None:
     """Print the places of a partition, or where it was looked."""
     lines = sum(answer.lines for answer in answers)
     looked = f"{number_of(len(answers), 'text')} with {lines:,} lines"
@@ -154,11 +156,11 @@ def _print_place(place: Place) -> None:
         typer.echo(f"    {_told(dropped)}")
 
 
-def _how(line: Line) -> str:
+def _how(line: FoundLine) -> str:
     return line.kind if line.kind == "exact" else f"{line.kind} {line.chrf:.1f}"
 
 
-def _told(dropped: Dropped) -> str:
+def _told(dropped: DroppedOnTheWay) -> str:
     """Say which step dropped lines, and why, as far as that is known."""
     lines = f"line {dropped.lines[0]:,}"
     more = f" and {number_of(len(dropped.lines) - 1, 'other')}" if len(dropped.lines) > 1 else ""
@@ -171,7 +173,9 @@ def _told(dropped: Dropped) -> str:
     return f"{dropped.label} drops or changes {lines}{more}{why}"
 
 
-def _as_json(texts: PartitionTexts, answers: Sequence[Answer], places: Sequence[Place]) -> dict[str, Any]:
+def _as_json(
+    texts: PartitionTexts, answers: Sequence[SearchAnswer], places: Sequence[Place]
+) -> dict[str, Any]:
     return {
         "texts": len(answers),
         "lines": sum(answer.lines for answer in answers),

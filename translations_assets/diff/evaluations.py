@@ -27,7 +27,7 @@ class Tested(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class ScoredModel:
     """A model's scores on a test set, by all metrics, and where they are from.
 
     spbleu  the model that spBLEU cuts texts by; None where the config names none
@@ -72,13 +72,13 @@ def _input(made: Manifest, option: str) -> Blob | None:
     return next((blob for path, blob in files if path.partition("/")[0] == option), None)
 
 
-def evaluations_of(store: Reading, side: Side) -> dict[Tested, Evaluation]:
+def evaluations_of(store: Reading, side: Side) -> dict[Tested, ScoredModel]:
     """All evaluations of a side, in the order of the graph, with the scores that further metrics give."""
-    found: dict[Tested, Evaluation] = {}
+    found: dict[Tested, ScoredModel] = {}
     for made, scores in _read_each(store, side, read_metrics):
         if isinstance(scores, Scores):
             tested = Tested(_name(made), _called(side, made, scores))
-            found.setdefault(tested, Evaluation(scores, made))
+            found.setdefault(tested, ScoredModel(scores, made))
     for made, further in _read_each(store, side, read_scores):
         scored = _input(made, "translations")
         for tested, evaluation in found.items():
@@ -91,7 +91,7 @@ def evaluations_of(store: Reading, side: Side) -> dict[Tested, Evaluation]:
     return found
 
 
-def forwards(evaluations: Mapping[Tested, Evaluation]) -> dict[Tested, Evaluation]:
+def forwards(evaluations: Mapping[Tested, ScoredModel]) -> dict[Tested, ScoredModel]:
     """Those of models that translate from source to target language."""
     return {tested: found for tested, found in evaluations.items() if tested.model != BACKWARDS}
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from translations_assets.diff.evaluations import Evaluation, Tested
+from translations_assets.diff.evaluations import ScoredModel, Tested
 from translations_assets.diff.sides import Side
 from translations_assets.records.cost import Cost
 from translations_assets.results.scores import Speed
 from translations_assets.running.prices import Prices, RecordedStep, spent_on
 
-Evaluations: TypeAlias = "Mapping[Tested, Evaluation]"
+Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
 
 
 @dataclass(frozen=True)
-class ModelNeeds:
+class SizeAndSpeed:
     """Bytes of a model's parameters, and, if it was timed, its speed on its first test set."""
 
     size: int | None
@@ -28,8 +28,8 @@ class NeedsChange:
     """The needs of a model that both sides have; a side may know less of it."""
 
     model: str
-    old: ModelNeeds
-    new: ModelNeeds
+    old: SizeAndSpeed
+    new: SizeAndSpeed
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def compare_needs(old: Evaluations, new: Evaluations) -> list[NeedsChange]:
     ]
 
 
-def _needs(evaluations: Evaluations) -> dict[str, ModelNeeds]:
-    found: dict[str, ModelNeeds] = {}
+def _needs(evaluations: Evaluations) -> dict[str, SizeAndSpeed]:
+    found: dict[str, SizeAndSpeed] = {}
     for tested, evaluation in evaluations.items():
-        known = found.get(tested.model, ModelNeeds(None, None))
-        found[tested.model] = ModelNeeds(
+        known = found.get(tested.model, SizeAndSpeed(None, None))
+        found[tested.model] = SizeAndSpeed(
             known.size or evaluation.size, known.speed or evaluation.scores.speed
         )
     return found

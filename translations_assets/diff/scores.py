@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
-from translations_assets.diff.evaluations import Evaluation, Tested
+from translations_assets.diff.evaluations import ScoredModel, Tested
 from translations_assets.records.manifest import Blob
 from translations_assets.results.scores import LESS_IS_BETTER, Comparison, MetricScore
 from translations_assets.running.protocols import Reading
@@ -59,7 +59,7 @@ class ScoreChange:
         return round(float(self.new.score) - float(self.old.score), 4)
 
 
-Evaluations: TypeAlias = "Mapping[Tested, Evaluation]"
+Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
 
 
 def compare_scores(
@@ -82,7 +82,7 @@ def compare_scores(
     return found
 
 
-def _retranslated(old: Evaluation, new: Evaluation) -> bool:
+def _retranslated(old: ScoredModel, new: ScoredModel) -> bool:
     return old.translations != new.translations
 
 
@@ -95,7 +95,7 @@ class _Bootstrap:
 
 
 def _p_values(
-    store: Reading, pairs: Mapping[Tested, tuple[Evaluation, Evaluation]], progress: Progress
+    store: Reading, pairs: Mapping[Tested, tuple[ScoredModel, ScoredModel]], progress: Progress
 ) -> dict[Tested, _Bootstrap]:
     """The paired bootstrap of each pair of evaluations that allows one, several at a time."""
     found = {tested: _Bootstrap({}, hindrance(store, *pair)) for tested, pair in pairs.items()}
@@ -109,7 +109,7 @@ def _p_values(
     return found
 
 
-def hindrance(store: Reading, old: Evaluation, new: Evaluation) -> str:
+def hindrance(store: Reading, old: ScoredModel, new: ScoredModel) -> str:
     """Explain why two evaluations are not of the same text, or not to be compared line by line; else ""."""
     if _texts(old) != _texts(new) or None in _texts(old):
         return "the test set has another text"
@@ -119,11 +119,11 @@ def hindrance(store: Reading, old: Evaluation, new: Evaluation) -> str:
     return ""
 
 
-def _texts(evaluation: Evaluation) -> tuple[Blob | None, Blob | None]:
+def _texts(evaluation: ScoredModel) -> tuple[Blob | None, Blob | None]:
     return evaluation.text("src"), evaluation.text("trg")
 
 
-def bootstrap(store: Reading, old: Evaluation, new: Evaluation) -> _Bootstrap:
+def bootstrap(store: Reading, old: ScoredModel, new: ScoredModel) -> _Bootstrap:
     """Compare two translations of one test set, by the script that compares models for gates."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
@@ -151,7 +151,7 @@ def bootstrap(store: Reading, old: Evaluation, new: Evaluation) -> _Bootstrap:
     return _Bootstrap({metric: float(one.p_value) for metric, one in by_metric.items()})
 
 
-def _changes(tested: Tested, old: Evaluation, new: Evaluation, found: _Bootstrap) -> Iterator[ScoreChange]:
+def _changes(tested: Tested, old: ScoredModel, new: ScoredModel, found: _Bootstrap) -> Iterator[ScoreChange]:
     """What differs between a model's scores on a test set, by metric."""
     for metric in dict.fromkeys([*new.scores.by_metric, *old.scores.by_metric]):
         scores = [side.scores.by_metric.get(metric) for side in (old, new)]
@@ -189,7 +189,7 @@ def _lacking(old: MetricScore | None) -> str:
     return "the old side has no such score" if old is None else "the new side has no such score"
 
 
-def _alone(tested: Tested, old: Evaluation | None, new: Evaluation | None) -> Iterator[ScoreChange]:
+def _alone(tested: Tested, old: ScoredModel | None, new: ScoredModel | None) -> Iterator[ScoreChange]:
     """The scores of an evaluation that only one side has."""
     for metric, before in old.scores.by_metric.items() if old else ():
         yield ScoreChange(*tested, metric, before, None, "none", "not comparable", why=_lacking(before))

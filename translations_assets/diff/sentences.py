@@ -10,13 +10,13 @@ from typing import TypeAlias
 from sacrebleu.metrics.chrf import CHRF
 
 from translations_assets.common.errors import TranslationsError
-from translations_assets.diff.evaluations import Evaluation, Tested, forwards
+from translations_assets.diff.evaluations import ScoredModel, Tested, forwards
 from translations_assets.records.manifest import Blob
 from translations_assets.results.evaluations import shown_model
 from translations_assets.results.known import read_text
 from translations_assets.running.protocols import Reading
 
-Evaluations: TypeAlias = "Mapping[Tested, Evaluation]"
+Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def compare_sentences(store: Reading, old: Evaluations, new: Evaluations, most: 
     return ChangedSentences(model, changed, lines, [one for *_, one in sorted(found, reverse=True)])
 
 
-def _texts(store: Reading, old: Evaluation, new: Evaluation) -> Iterator[tuple[str, str, str, str]]:
+def _texts(store: Reading, old: ScoredModel, new: ScoredModel) -> Iterator[tuple[str, str, str, str]]:
     """Source, reference, old and new translation of each line; nothing where one text is gone."""
     sides = [(one.text("src"), one.text("trg")) for one in (old, new)]
     blobs = [*sides[1], old.translations, new.translations]

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from translations_assets.diff.facts import Diff, some
 from translations_assets.diff.lines import DatasetChange
-from translations_assets.diff.needs import CostChange, ModelNeeds, NeedsChange
+from translations_assets.diff.needs import CostChange, NeedsChange, SizeAndSpeed
 from translations_assets.diff.scores import ScoreChange
 from translations_assets.diff.sides import Side, shown_time
 from translations_assets.diff.vocabularies import VocabularyChange
@@ -224,7 +224,7 @@ def needs_line(change: NeedsChange) -> str:
     return f"{change.model}: {', '.join(part for part in parts if part != '-')}"
 
 
-def _needs(needs: ModelNeeds) -> dict[str, str]:
+def _needs(needs: SizeAndSpeed) -> dict[str, str]:
     size = "-" if needs.size is None else f"{needs.size / 1e6:,.1f} MB"
     if needs.speed is None:
         return {"size": size, "speed": "-", "memory": "-"}

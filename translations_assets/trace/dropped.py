@@ -18,7 +18,7 @@ from translations_assets.records.manifest import Blob
 from translations_assets.results.files import STATISTICS, read_statistics
 from translations_assets.running.job import INPUT_FOLDER, OUTPUT_FOLDER, command
 from translations_assets.running.session import Session
-from translations_assets.trace.search import Answer, Line
+from translations_assets.trace.search import FoundLine, SearchAnswer
 from translations_assets.trace.texts import WORKED_ON, Text
 
 # What these do with a line depends, but for the identified language, on that line alone
@@ -27,7 +27,7 @@ COMPANY = 100  # lines that a step has kept, by which it knows the text's langua
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedOnTheWay:
     """Lines that a step has dropped or changed.
 
     label    of the step
@@ -44,7 +44,7 @@ class Dropped:
     reasons: Mapping[str, int]
 
 
-def missing_lines(text: Text, answer: Answer, after: Text, there: Answer) -> list[Line]:
+def missing_lines(text: Text, answer: SearchAnswer, after: Text, there: SearchAnswer) -> list[FoundLine]:
     """The found lines of a text that are not among those of a text that was made of it.
 
     None where the latter has more than it names, or holds the former.
@@ -60,9 +60,9 @@ def explain(
     blobs: Mapping[Output, Blob],
     text: Text,
     after: Text,
-    missing: Sequence[Line],
+    missing: Sequence[FoundLine],
     work: Path,
-) -> Dropped:
+) -> DroppedOnTheWay:
     """Say why a step has dropped or changed lines: by its counts, and for the first by its rules.
 
     `blobs` are the known files of the graph; the script runs in the new folder `work`.
@@ -74,11 +74,11 @@ def explain(
     if after.step.script in BY_LINE:
         with suppress(TranslationsError):  # then the counts are all that is known
             rules, changed = _again(session, blobs, text, after, missing[0], work)
-    return Dropped(after.label, [line.line for line in missing], rules, changed, reasons)
+    return DroppedOnTheWay(after.label, [line.line for line in missing], rules, changed, reasons)
 
 
 def _score(
-    session: Session, blobs: Mapping[Output, Blob], after: Text, line: Line, work: Path
+    session: Session, blobs: Mapping[Output, Blob], after: Text, line: FoundLine, work: Path
 ) -> Sequence[str]:
     """The score of a line, and the threshold, of a step that keeps lines by their scores; else nothing."""
     scores, threshold = after.step.inputs.get("scores"), after.step.args.get("threshold")
@@ -91,7 +91,7 @@ def _score(
 
 
 def _again(
-    session: Session, blobs: Mapping[Output, Blob], text: Text, after: Text, line: Line, work: Path
+    session: Session, blobs: Mapping[Output, Blob], text: Text, after: Text, line: FoundLine, work: Path
 ) -> tuple[Sequence[str], str]:
     """Run a step's script on a line, behind some that it has kept: the rules that drop it, or the result.
 

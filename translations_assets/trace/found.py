@@ -12,8 +12,8 @@ from translations_assets.graph.step import Output, Step
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.results.known import known_results
 from translations_assets.running.session import Session
-from translations_assets.trace.dropped import Dropped, explain, missing_lines
-from translations_assets.trace.search import Answer, Indexed
+from translations_assets.trace.dropped import DroppedOnTheWay, explain, missing_lines
+from translations_assets.trace.search import Indexed, SearchAnswer
 from translations_assets.trace.texts import Text, Texts
 
 
@@ -22,9 +22,9 @@ class Place:
     """A text in which a sentence is found; the trainings that read it; the steps that left it out then."""
 
     text: Text
-    answer: Answer
+    answer: SearchAnswer
     read_by: Sequence[str]
-    dropped: Sequence[Dropped]
+    dropped: Sequence[DroppedOnTheWay]
 
 
 class PartitionTexts:
@@ -73,7 +73,7 @@ class PartitionTexts:
             for text in self.made
         ]
 
-    def places(self, answers: Sequence[Answer], work: Path) -> list[Place]:
+    def places(self, answers: Sequence[SearchAnswer], work: Path) -> list[Place]:
         """The texts in which the sentence is found, by the answer for each; scripts run below `work`."""
         by_step = {text.step: answer for text, answer in zip(self.made, answers, strict=True)}
         return [
@@ -82,7 +82,7 @@ class PartitionTexts:
             if by_step[text.step].number
         ]
 
-    def _dropped(self, text: Text, answers: Mapping[Step, Answer], work: Path) -> list[Dropped]:
+    def _dropped(self, text: Text, answers: Mapping[Step, SearchAnswer], work: Path) -> list[DroppedOnTheWay]:
         found = []
         for after in self._texts.following(text):
             if after.step not in answers:

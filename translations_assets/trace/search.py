@@ -18,7 +18,7 @@ MOST = 1_000  # lines of each text that are given back
 
 
 @dataclass(frozen=True)
-class Line(Record):
+class FoundLine(Record):
     """A line of a text, counted from 1, that is like a sentence, and how.
 
     kind   exact, inside (it holds the sentence) or near
@@ -39,7 +39,7 @@ class Line(Record):
 
 
 @dataclass(frozen=True)
-class Answer(Record):
+class SearchAnswer(Record):
     """The lines of a text that are like a sentence.
 
     lines    of the text
@@ -53,7 +53,7 @@ class Answer(Record):
     inside: int
     near: int
     nearest: Number
-    found: tuple[Line, ...]
+    found: tuple[FoundLine, ...]
 
     @property
     def number(self) -> int:
@@ -69,7 +69,9 @@ class Indexed:
     index: Mapping[str, Blob]
 
 
-def search(store: Reading, sentence: str, texts: Sequence[Sequence[Indexed]], work: Path) -> list[Answer]:
+def search(
+    store: Reading, sentence: str, texts: Sequence[Sequence[Indexed]], work: Path
+) -> list[SearchAnswer]:
     """Look for a sentence in texts, each of one or two sides; files are placed in the folder `work`.
 
     Raises StoreError, and TranslationsError with what the script says.
@@ -85,7 +87,7 @@ def search(store: Reading, sentence: str, texts: Sequence[Sequence[Indexed]], wo
         options += ["--text", *_words(sides, work)]
     run_script(SCRIPT, options)
     found = json.loads((work / "found" / "found.json").read_text(encoding="utf-8"))
-    return [Answer.from_dict(answer) for answer in found]
+    return [SearchAnswer.from_dict(answer) for answer in found]
 
 
 def _words(sides: Iterable[Indexed], work: Path) -> list[str]:
