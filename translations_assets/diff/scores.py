@@ -19,6 +19,7 @@ from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
 from translations_assets.diff.evaluations import ScoredModel, Tested
 from translations_assets.records.manifest import Blob
+from translations_assets.results.files import NUMBERS
 from translations_assets.results.scores import LESS_IS_BETTER, Comparison, MetricScore
 from translations_assets.running.protocols import Reading
 
@@ -144,7 +145,7 @@ def bootstrap(store: Reading, old: ScoredModel, new: ScoredModel) -> _Bootstrap:
                     *("--output", str(folder / "numbers")),
                 ],
             )
-            numbers = json.loads((folder / "numbers" / "numbers.json").read_bytes())
+            numbers = json.loads((folder / "numbers" / NUMBERS).read_bytes())
         except TranslationsError as error:
             return _Bootstrap({}, str(error).splitlines()[0] if str(error) else "it cannot be computed")
     by_metric = Comparison.from_dict(numbers).others[OLD]

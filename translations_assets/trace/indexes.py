@@ -11,6 +11,7 @@ from uuid import uuid4
 from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output, Step
 from translations_assets.records.manifest import Blob, Manifest
+from translations_assets.results.files import STATISTICS
 from translations_assets.running.session import Session
 
 STAGE = "trace"
@@ -29,7 +30,7 @@ def index_steps(files: Mapping[Output, Blob]) -> dict[str, Step]:
                 stage=STAGE,
                 args={},
                 inputs={"text": file},
-                outputs=(*FILES, "stats.json"),
+                outputs=(*FILES, STATISTICS),
                 worker="large-cpu",
             )
     return steps
