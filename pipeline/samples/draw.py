@@ -23,7 +23,6 @@ Of a script that is not known here, --read names the files that it read, by its 
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -47,8 +46,8 @@ JUDGES: Mapping[str, Judge] = {
 }
 
 
-def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
-    """Read the command line, up to the options of the step."""
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -63,18 +62,17 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     add("--dropped", type=int, default=0, help="how many lines were dropped for it")
     add("--dataset", default="", help="only lines of this data set of a merge")
     add("--output", required=True, type=Path, help="new folder for sample.json")
+    add("options", nargs="*", help="behind `--`: the options with which the step's script was run")
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Write sample.json; see the module's text."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    end = words.index("--") if "--" in words else len(words)
-    args = parse_arguments(words[:end])
+    args = parse_arguments(argv)
     wanted = Wanted(args.number, args.most, args.seed, args.reason, args.dropped, args.dataset)
     with staged(args.output) as (folder, scratch):
         if args.script in JUDGES:
-            found = JUDGES[args.script](words[end + 1 :], args.made, wanted, scratch)
+            found = JUDGES[args.script](args.options, args.made, wanted, scratch)
         else:
             read = {name: Path(path) for name, _, path in (each.partition("=") for each in args.read)}
             found = beside.draw(read, args.made, wanted)

@@ -19,7 +19,6 @@ from pipeline.samples.drawn import KEPT, READ, Drawn, Wanted, drawn
 from pipeline.samples.rows import Text, fetch, lowest_of
 
 SCORE = "score"
-WINNERS = (Verdict.KEPT, Verdict.SAMPLED_OUT)  # the verdicts of which a row's duplicates have
 
 
 class Limit(NamedTuple):
@@ -111,7 +110,8 @@ def _winners(
     known, winners = KeySet(np.stack([*wanted.values()])), dict[bytes, int]()
     for first, keys in _keys(parts, policy):
         verdicts = judgement.verdicts[first : first + len(keys)]
-        for place in np.flatnonzero(np.isin(verdicts, WINNERS) & known.holds(keys)).tolist():
+        is_winner = np.isin(verdicts, (Verdict.KEPT, Verdict.SAMPLED_OUT))
+        for place in np.flatnonzero(is_winner & known.holds(keys)).tolist():
             winners[keys[place].tobytes()] = first + place
     return {row: winners[key.tobytes()] for row, key in wanted.items()}
 
