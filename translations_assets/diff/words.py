@@ -82,9 +82,10 @@ def _summary_of_steps(steps: StepDifferences) -> Iterator[str]:
     differing = len(steps.differing) + len(steps.following)
     kinds = Counter(cause.kind for cause in steps.causes)
     told = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
+    if not told:
+        told = "steps that one side alone has" if steps.added or steps.removed else "not known"
     if differing:
-        both = f"{differing} of {steps.compared} steps that both have differ"
-        yield f"{both}; first causes: {told or 'not known'}."
+        yield f"{differing} of {steps.compared} steps that both have differ; first causes: {told}."
     elif steps.compared:
         yield f"All {steps.compared} steps that both have are the same."
     else:
