@@ -1,26 +1,25 @@
-"""Scores of a student whose exported 8-bit weights are turned back into floats, beside the student's own.
+"""Scores of an exported student, of its 8-bit weights as floats again, and of the floats that they are from.
 
     python -m benchmarks.exported_weights --work FOLDER
 
-The folder may be that of benchmarks.recipes, whose baseline it then shares. Training can go on from these
-floats; here Marian translates with them.
+The folder may be that of benchmarks.recipes, whose baseline it then shares. The exported model runs in
+Firefox's engine, the two others in Marian.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from benchmarks.recipes import TESTS, translations, write_config
+from benchmarks.recipes import translations, write_config
+from pipeline.continuation.exported import write_floats
 
 SEED = 1
-MODELS = ("student", "finetuned-student", "quantized", "exported")
-FLOATS = "en-eo.floats"
+TESTS = ("demo_test", "demo_aug-upper_test", "demo_aug-typos_test")
+FINETUNED, EXPORTED, FLOATS = "finetuned-student", "exported", "exported, as floats"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,37 +30,24 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--work", required=True, type=Path, help="folder for the store, configs and results")
     work = parser.parse_args(argv).work.absolute()
     partition = write_config(work, "baseline", {}, SEED)
-    translations(work, SEED, "train", partition, "--target", "evaluate_exported", "--yes")
-    exported = work / "exported"
-    if not exported.exists():
-        translations(work, SEED, "artifacts", partition, "export-en-eo", "--download", str(exported))
-    _write_floats(work, partition, exported)
-    translations(work, SEED, "train", FLOATS, "--target", "evaluate_student", "--yes")
-    results = {name: _results(work, name) for name in (partition, FLOATS)}
+    translations(work, SEED, "train", partition, "--target", "export", "--yes")
+    folders = {FINETUNED: work / "finetuned", EXPORTED: work / "exported", FLOATS: work / "floats"}
+    for label, model in (("finetune-student-en-eo", FINETUNED), ("export-en-eo", EXPORTED)):
+        shutil.rmtree(folders[model], ignore_errors=True)
+        translations(work, SEED, "artifacts", partition, label, "--download", str(folders[model]))
+    shutil.copytree(folders[FINETUNED], folders[FLOATS], dirs_exist_ok=True)
+    [weights] = folders[EXPORTED].glob("model.*.alphas.bin")
+    write_floats(weights, folders[FLOATS] / "model.npz")
     print(f"| model | {' | '.join(TESTS)} |\n|---|{'---|' * len(TESTS)}")
-    rows = {
-        **{model: results[partition][model] for model in MODELS},
-        "exported, as floats": results[FLOATS]["student"],
-    }
-    for model, scores in rows.items():
-        print(f"| {model} | {' | '.join(_cell(scores[test]) for test in TESTS)} |")
+    for model, folder in folders.items():
+        print(f"| {model} | {' | '.join(f'{score:.2f}' for score in _chrf(work, folder))} |")
 
 
-def _write_floats(work: Path, partition: str, exported: Path) -> None:
-    """A config whose student is the exported one, on the same test sets."""
-    config = yaml.safe_load((work / "configs" / f"{partition}.yml").read_text(encoding="utf-8"))
-    config["experiment"]["name"] = FLOATS.partition(".")[2]
-    config["continuation"] = {"models": {"student": {"url": str(exported), "mode": "use"}}}
-    (work / "configs" / f"{FLOATS}.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
-
-
-def _results(work: Path, partition: str) -> Mapping[str, Any]:
-    told: Mapping[str, Any] = json.loads(translations(work, SEED, "results", partition, "--json"))
-    return told
-
-
-def _cell(scores: Mapping[str, float]) -> str:
-    return f"{scores['chrf']:.2f}"
+def _chrf(work: Path, folder: Path) -> list[float]:
+    languages = ("--src", "en", "--trg", "eo")
+    told = translations(work, SEED, "evaluate", str(folder), "--datasets", *TESTS, *languages, "--json")
+    [scores] = json.loads(told).values()
+    return [float(scores[test]["chrf"]) for test in TESTS]
 
 
 if __name__ == "__main__":
