@@ -41,7 +41,7 @@ check-demo: demo install-dev ## the same, and fail when a model of it translates
 test: install-dev ## run all tests but the slow ones, or those that TESTS='...' names
 	@$(PYTEST) $(or $(TESTS),-m "not slow")
 
-test-all: install-dev ## run all tests, as CI does, or those that TESTS='...' names
+test-all: install-dev ## run all tests, or those that TESTS='...' names
 	@$(PYTEST) $(TESTS)
 
 check-wheel: $(UV) ## install the wheel alone with pip, and train the demo with it: PYTHON=3.12

@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     found: dict[str, list[dict[str, float]]] = {name: [] for name in chosen}
     for seed in range(1, args.seeds + 1):  # all recipes with one seed, then with the next
         for name, keys in chosen.items():
-            found[name].append(_student(work, _write_config(work, name, keys, seed), seed))
+            found[name].append(_student(work, write_config(work, name, keys, seed), seed))
     print(f"| recipe | {' | '.join(TESTS)} |\n|---|{'---|' * len(TESTS)}")
     for name, students in found.items():
         print(f"| {name} | {' | '.join(_cell([scores[test] for scores in students]) for test in TESTS)} |")
@@ -132,7 +132,8 @@ def _styled_word(match: re.Match[str]) -> str:
     return word
 
 
-def _write_config(work: Path, name: str, keys: Mapping[str, Any], seed: int) -> str:
+def write_config(work: Path, name: str, keys: Mapping[str, Any], seed: int) -> str:
+    """Write the demo's config with other keys, and return its partition."""
     config = yaml.safe_load(DEMO.read_text(encoding="utf-8"))
     style = {"dataset": str(work / "style-test.[LANG]"), "alias": "style"}
     config["datasets"]["test"] += ["demo_aug-documents_test", style]
@@ -153,24 +154,24 @@ def _student(work: Path, partition: str, seed: int) -> dict[str, float]:
     """The chrF of a student on each test set."""
     kept = work / f"{partition}.json"
     if not kept.exists():
-        env = {
-            **os.environ,
-            "TRANSLATIONS_CONFIGS": str(work / "configs"),
-            "TRANSLATIONS_STATE": str(work / "state"),
-        }
-        train = ["train", partition, "--target", "evaluate_student", "--yes"]
-        with (work / "log.txt").open("a") as log:
-            subprocess.run(
-                [sys.executable, "-c", RUN, str(seed), *train],
-                check=True, env=env, cwd=ROOT, stdout=log, stderr=log,
-            )  # fmt: skip
-        told = subprocess.run(
-            [sys.executable, "-c", RUN, str(seed), "results", partition, "--json"],
-            check=True, env=env, cwd=ROOT, capture_output=True, text=True,
-        ).stdout  # fmt: skip
-        kept.write_text(told)
+        translations(work, seed, "train", partition, "--target", "evaluate_student", "--yes")
+        kept.write_text(translations(work, seed, "results", partition, "--json"))
     results: dict[str, Any] = json.loads(kept.read_text())
     return {test: _score(results, test) for test in TESTS}
+
+
+def translations(work: Path, seed: int, *words: str) -> str:
+    """Run the command line with students of a seed; return its output, its messages are in log.txt."""
+    env = {
+        **os.environ,
+        "TRANSLATIONS_CONFIGS": str(work / "configs"),
+        "TRANSLATIONS_STATE": str(work / "state"),
+    }
+    with (work / "log.txt").open("a") as log:
+        return subprocess.run(
+            [sys.executable, "-c", RUN, str(seed), *words],
+            check=True, env=env, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True,
+        ).stdout  # fmt: skip
 
 
 def _score(results: Mapping[str, Any], test: str) -> float:

@@ -1,4 +1,4 @@
-"""For all tests: their order, the session's folder, no fsync, the cluster on demand, which may be skipped."""
+"""For all tests: order, parts, the session's folder, no fsync, the cluster on demand, allowed skips."""
 
 from __future__ import annotations
 
@@ -55,10 +55,32 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(partial(os.close, begin(Path(folder))))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that have slow tests: no worker is left with a long one at the end."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--slow-part`, for machines on which all slow tests would take too long."""
+    parser.addoption("--slow-part", type=_part, help="of the slow tests those of part K of N: K/N")
+
+
+def _part(text: str) -> tuple[int, int]:
+    number, _, parts = text.partition("/")
+    if not 1 <= int(number) <= int(parts):
+        raise ValueError(text)
+    return int(number), int(parts)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests of other parts, and begin with the files that have slow ones.
+
+    No worker is left with a long file at the end. A part has every N-th of these files.
+    """
+    files = list(dict.fromkeys(item.path for item in items if item.get_closest_marker("slow")))
+    number, parts = config.getoption("--slow-part") or (1, 1)
+    begun_with = files[number - 1 :: parts]
+    left_out = set(files) - set(begun_with)
+    gone = [item for item in items if item.path in left_out and item.get_closest_marker("slow")]
+    items[:] = [item for item in items if item not in set(gone)]
+    items.sort(key=lambda item: item.path not in begun_with)
+    if gone:
+        config.hook.pytest_deselected(items=gone)
 
 
 @pytest.hookimpl(wrapper=True)
