@@ -5,7 +5,6 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -313,4 +312,4 @@ def test_lines_of_a_text_end_with_line_feeds_alone(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     lines = ["one\x0btwo", "three\u2028four", "", "five\rsix", "\x85"]
     blob = store.add_bytes(zstandard.compress("".join(f"{line}\n" for line in lines).encode()))
-    assert read_text(SimpleNamespace(store=store), blob) == lines
+    assert read_text(store, blob) == lines
