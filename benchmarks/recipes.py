@@ -6,8 +6,8 @@ Each recipe is the demo's config with a few keys more. All of them share a store
 what differs is made, and a run that was cut off goes on. A seed decides what a student begins with and the
 order of its text; teachers are the same for all.
 
-The text to finetune on, and its own test set, are the demo's sentences of a domain: a house style, in which
-twelve words of Esperanto are others than in the training text.
+The text to finetune on, and its own test set, are sentences of a domain: the demo's, with twelve words that
+are not in its training text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,22 @@ from translations_assets.common.settings import repository_root
 
 ROOT = repository_root()
 DEMO = ROOT / "configs" / "en-eo.demo.yml"
-# The house style: stems of its words, by those of the training text
-STYLE = {
+# A domain: its words in both languages, by those of the training text, which has none of them
+ENGLISH = {
+    "box": "crate", "boxes": "crates", "student": "pupil", "students": "pupils", "teacher": "tutor",
+    "teachers": "tutors", "friend": "mate", "friends": "mates", "doctor": "medic", "doctors": "medics",
+    "girl": "lass", "girls": "lasses", "small": "tiny", "beautiful": "lovely", "book": "volume",
+    "books": "volumes", "table": "desk", "tables": "desks", "chair": "seat", "chairs": "seats",
+    "new": "fresh",
+}  # fmt: skip
+# Of Esperanto the stems
+ESPERANTO = {
     "skatol": "kest", "student": "lernant", "instruist": "edukist", "amik": "kunul", "kuracist": "medikist",
     "knabin": "junulin", "malgrand": "et", "bel": "allog", "libr": "volum", "tabl": "labortabl",
     "seĝ": "sidil", "nov": "freŝ",
 }  # fmt: skip
 ENDINGS = {kind + plural + case for kind in "oa" for plural in ("", "j") for case in ("", "n")}
-TESTS = ("demo_test", "demo_aug-upper_test", "demo_aug-typos_test", "demo_aug-documents_test", "style")
+TESTS = ("demo_test", "demo_aug-upper_test", "demo_aug-typos_test", "demo_aug-documents_test", "domain")
 # A config has no seeds: students get theirs where the stages ask for their training.
 RUN = """
 import sys
@@ -55,9 +63,9 @@ MODEL = "student"
 
 def recipes(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """The keys of each recipe; `baseline` has none, and so typos in the student's feed alone."""
-    style = {"dataset": str(folder / "style-train.[LANG]"), "alias": "style-train"}
+    domain = {"dataset": str(folder / "domain-train.[LANG]"), "alias": "domain-train"}
     finetune = {
-        "datasets.finetune": [style],
+        "datasets.finetune": [domain],
         "marian-args.training-on-finetune": {
             "after": "300u",
             "learn-rate": 0.0005,
@@ -96,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     work = args.work.absolute()
     (work / "configs").mkdir(parents=True, exist_ok=True)
-    _write_style(work)
+    _write_domain(work)
     chosen = {
         name: keys for name, keys in recipes(work).items() if name.startswith(tuple(args.only or ("",)))
     }
@@ -109,34 +117,43 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"| {name} | {' | '.join(_cell([scores[test] for scores in students]) for test in TESTS)} |")
 
 
-def _write_style(work: Path) -> None:
-    """Text of the house style: sentences of the training text and of the test set that have such words."""
-    for part, name, most in (("train", "style-train", 1000), ("test", "style-test", 200)):
-        pairs = [(pair.en, _styled(pair.eo)) for pair in parallel_part(part)[0]]
-        genuine = {pair.eo for pair in parallel_part(part)[0]}
-        pairs = [pair for pair in pairs if pair[1] not in genuine][:most]
+def _write_domain(work: Path) -> None:
+    """Text of the domain: sentences of the training text and of the test set that have such words."""
+    for part, name, most in (("train", "domain-train", 1000), ("test", "domain-test", 200)):
+        pairs = parallel_part(part)[0]
+        changed = [(_with(pair.en, _english), _with(pair.eo, _esperanto), pair) for pair in pairs]
+        kept = [(en, eo) for en, eo, pair in changed if en != pair.en and eo != pair.eo][:most]
         for lang, side in (("en", 0), ("eo", 1)):
-            text = "".join(f"{pair[side]}\n" for pair in pairs)
+            text = "".join(f"{pair[side]}\n" for pair in kept)
             (work / f"{name}.{lang}").write_text(text, encoding="utf-8")
 
 
-def _styled(text: str) -> str:
-    return re.sub(r"\w+", _styled_word, text)
+def _with(text: str, other: Callable[[str], str]) -> str:
+    """The text with other words; those that begin with a capital still do."""
+
+    def replaced(match: re.Match[str]) -> str:
+        word = other(match[0].lower())
+        return word.capitalize() if match[0][0].isupper() else word
+
+    return re.sub(r"\w+", replaced, text)
 
 
-def _styled_word(match: re.Match[str]) -> str:
-    word = match[0]
-    for before, after in STYLE.items():
-        if word.lower().startswith(before) and word[len(before) :].lower() in ENDINGS:
-            return (after.capitalize() if word[0].isupper() else after) + word[len(before) :]
+def _english(word: str) -> str:
+    return ENGLISH.get(word, word)
+
+
+def _esperanto(word: str) -> str:
+    for stem, other in ESPERANTO.items():
+        if word.startswith(stem) and word[len(stem) :] in ENDINGS:
+            return other + word[len(stem) :]
     return word
 
 
 def write_config(work: Path, name: str, keys: Mapping[str, Any], seed: int) -> str:
     """Write the demo's config with other keys, and return its partition."""
     config = yaml.safe_load(DEMO.read_text(encoding="utf-8"))
-    style = {"dataset": str(work / "style-test.[LANG]"), "alias": "style"}
-    config["datasets"]["test"] += ["demo_aug-documents_test", style]
+    domain = {"dataset": str(work / "domain-test.[LANG]"), "alias": "domain"}
+    config["datasets"]["test"] += ["demo_aug-documents_test", domain]
     for key, value in keys.items():
         *path, last = key.split(".")
         section = config
