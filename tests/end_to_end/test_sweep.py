@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import time
 from collections import Counter
@@ -52,7 +51,8 @@ def test_variants_are_trained_and_compared(trained: Place) -> None:
         for seed in (1111, 2)
     ]
     assert {*runs} == {*names[1:]}  # the first one is as the base, which is trained
-    made = Counter(re.findall(r"\] (\S+) done after", done.stdout))
+    manifests = trained.store.manifests()
+    made = Counter(made.label for made in manifests if made.provenance.partition in names)
     assert made["train-student-en-eo"] == 3
     assert made.total() == 6  # of each student its training and its evaluation
     again = trained.run("translations", "plan", "rates")
