@@ -53,8 +53,12 @@ def test_variants_are_trained_and_compared(trained: Place) -> None:
     assert {*runs} == {*names[1:]}  # the first one is as the base, which is trained
     manifests = trained.store.manifests()
     made = Counter(made.label for made in manifests if made.provenance.partition in names)
-    assert made["train-student-en-eo"] == 3
-    assert made.total() == 6  # of each student its training and its evaluation
+    assert made.pop("train-student-en-eo") == 3
+    # Gates that find the same numbers are not made again
+    assert {label.partition("-url_")[0]: number for label, number in made.items()} in (
+        {"evaluate-student": 3, "check-student": 2},
+        {"evaluate-student": 3, "check-student": 3},
+    )
     again = trained.run("translations", "plan", "rates")
     assert again.stdout == "4 with everything cached; to list them: --all\n"
 
@@ -71,8 +75,9 @@ def test_variants_are_trained_and_compared(trained: Place) -> None:
             for metric in ("bleu", "chrf"):  # by sacreBLEU's own bootstrap
                 assert scores[metric]["scores"][place] == sacrebleu[metric]
                 assert scores[metric]["ci"][place] == pytest.approx(sacrebleu["ci"][metric], abs=1e-4)
-        assert scores["chrf"]["spread"] > 0
-    assert other["scores"][next(iter(other["scores"]))]["chrf"]["p_value"] <= 1
+    (scores,) = other["scores"].values()
+    assert scores["chrf"]["spread"] > 0  # those of the reference translate all, and differ in nothing
+    assert scores["chrf"]["p_value"] < 0.05
     assert other["model_bytes"] == reference["model_bytes"] > 0
 
 
