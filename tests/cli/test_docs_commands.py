@@ -35,6 +35,7 @@ NOT_RUN = {
     "wandb": "imports W&B's package: tests/cli/test_tracking.py",
     "sample": "draws from text that real scripts have cleaned: tests/cli/test_sample.py",
     "uses": "asks for datasets that the tiny pair has not: tests/cli/test_uses.py",
+    "rates": "needs a sweep whose variants have scores: tests/cli/test_sweep.py",
     "find-corpus": "asks providers: tests/configs/test_search.py",
     "config generate en lt --name": "asks providers: tests/configs/test_config.py",
     "diff en-ru:2026-11-20": "asks for another time: tests/diff/test_sides.py",

@@ -170,12 +170,13 @@ def _metrics(session: Session) -> _Metrics:
 
 def _shown(name: str, evaluated: Sequence[Evaluations]) -> str:
     """The model that users get, or the last one that all variants with scores have."""
-    some = [one for one in evaluated if one]
-    if not some:
+    some = [one for one in evaluated if any(one.values())]
+    models = [model for model in some[0] if all(one.get(model) for one in some)] if some else []
+    if not models:
         raise TranslationsError(
             f"not made: no variant of {name} is evaluated yet. To make them: translations train {name}"
         )
-    return shown_model([model for model in some[0] if all(model in one for one in some)])
+    return shown_model(models)
 
 
 def _name(values: Mapping[str, Any]) -> str:
