@@ -93,6 +93,9 @@ def test_settings_are_compared(rates: Place, command: Command, monkeypatch: pyte
     table = command("sweep", "rates").out
     assert re.search(r"learn-rate 0\.003 +│ +[\d.]+ ± [\d.]+ \(2 seeds\) +│", table)
     assert worse in table
+    wrong = command("sweep", "rates", "--model", "studnet")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "No variant of rates has scores of studnet. Did you mean 'student'?" in wrong.err
     assert command("report", "rates").out == "rates.html\n"
     page = (rates.root / "rates.html").read_text()
     assert worse in page

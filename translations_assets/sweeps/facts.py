@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from translations_assets.common.errors import TranslationsError
+from translations_assets.config.errors import among
 from translations_assets.config.sweep import Variant, settings_of
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import Cost
@@ -117,7 +118,7 @@ def gather(
     """
     found = {partition: _metrics(session) for partition, session in sessions.items()}
     evaluated = {partition: one.evaluations for partition, one in found.items()}
-    model = model or _shown(name, [*evaluated.values()])
+    model = _shown(name, [*evaluated.values()], model)
     read = {
         partition: _Variant(
             one.results,
@@ -168,15 +169,17 @@ def _metrics(session: Session) -> _Metrics:
     return _Metrics(session, results, read_each(session, results, read_metrics))
 
 
-def _shown(name: str, evaluated: Sequence[Evaluations]) -> str:
-    """The model that users get, or the last one that all variants with scores have."""
+def _shown(name: str, evaluated: Sequence[Evaluations], wanted: str) -> str:
+    """The model that is wanted, or that users get, or the last one that all variants with scores have."""
     some = [one for one in evaluated if any(one.values())]
     models = [model for model in some[0] if all(one.get(model) for one in some)] if some else []
     if not models:
         raise TranslationsError(
             f"not made: no variant of {name} is evaluated yet. To make them: translations train {name}"
         )
-    return shown_model(models)
+    if wanted and not any(one.get(wanted) for one in some):
+        raise TranslationsError(f"No variant of {name} has scores of {wanted}.{among(wanted, models)}")
+    return wanted or shown_model(models)
 
 
 def _name(values: Mapping[str, Any]) -> str:
