@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import BACKWARDS
@@ -61,6 +61,9 @@ class ScoredModel:
         return sum(sizes) or None
 
 
+Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
+
+
 def _is_model(path: str) -> bool:
     option, _, name = path.partition("/")
     return option in MODELS and bool(PARAMETERS.fullmatch(name.rpartition("/")[2]))
@@ -91,7 +94,7 @@ def evaluations_of(store: Reading, side: Side) -> dict[Tested, ScoredModel]:
     return found
 
 
-def forwards(evaluations: Mapping[Tested, ScoredModel]) -> dict[Tested, ScoredModel]:
+def forwards(evaluations: Evaluations) -> dict[Tested, ScoredModel]:
     """Those of models that translate from source to target language."""
     return {tested: found for tested, found in evaluations.items() if tested.model != BACKWARDS}
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from translations_assets.diff.evaluations import ScoredModel, Tested
+from translations_assets.diff.evaluations import Evaluations
 from translations_assets.diff.sides import Side
 from translations_assets.records.cost import Cost
 from translations_assets.results.scores import Speed
 from translations_assets.running.prices import Prices, RecordedStep, spent_on
-
-Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.common.scripts import run_script
-from translations_assets.diff.evaluations import ScoredModel, Tested
+from translations_assets.diff.evaluations import Evaluations, ScoredModel, Tested
 from translations_assets.records.manifest import Blob
 from translations_assets.results.files import NUMBERS
 from translations_assets.results.scores import LESS_IS_BETTER, Comparison, MetricScore
@@ -58,9 +58,6 @@ class ScoreChange:
         if self.old is None or self.new is None:
             return None
         return round(float(self.new.score) - float(self.old.score), 4)
-
-
-Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
 
 
 def compare_scores(

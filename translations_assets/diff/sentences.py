@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from sacrebleu.metrics.chrf import CHRF
 
 from translations_assets.common.errors import TranslationsError
-from translations_assets.diff.evaluations import ScoredModel, Tested, forwards
+from translations_assets.diff.evaluations import Evaluations, ScoredModel, forwards
 from translations_assets.records.manifest import Blob
 from translations_assets.results.evaluations import shown_model
 from translations_assets.results.known import read_text
 from translations_assets.running.protocols import Reading
-
-Evaluations: TypeAlias = "Mapping[Tested, ScoredModel]"
 
 
 @dataclass(frozen=True)
