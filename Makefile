@@ -16,7 +16,7 @@ PYTEST_WORKERS ?= 6
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 BENCHMARKS := cached command_line report tracking registry one_asset touched_files many_configs thousand_steps step_overhead changes gc mono_import decoding extract_best mbr comet batches scale throughput forecasts
 
-.PHONY: help install install-dev install-tracking demo check-demo test test-all check-wheel mutants defects ci-environments graph lint types \
+.PHONY: help install install-dev install-signing install-tracking demo check-demo test test-all check-wheel simulate mutants defects ci-environments graph lint types \
     ui ui-deployed images release bench gpu-check docs pictures golden lock clean
 
 help: ## list the targets
@@ -25,6 +25,8 @@ help: ## list the targets
 install: $(VENV)/.main ## create .venv with the locked dependencies
 
 install-dev: $(VENV)/.dev ## the same with what tests, lint and types need
+
+install-signing: $(VENV)/.signing ## the same as install, with what signs models
 
 install-tracking: $(VENV)/.tracking ## the same as install, with TensorBoard and wandb
 
@@ -46,6 +48,9 @@ test-all: install-dev ## run all tests, or those that TESTS='...' names
 
 check-wheel: $(UV) ## install the wheel alone with pip, and train the demo with it: PYTHON=3.12
 	@tests/check_wheel.sh $(UV) $(PYTHON)
+
+simulate: install-dev ## carry out many simulated schedules of runs, faults and people: SCHEDULES=100000
+	@$(BIN)/python -m tests.simulation.simulate --schedules $(or $(SCHEDULES),2000)
 
 mutants: install-dev ## plant a hundred small defects, one at a time, and show which of them no test notices
 	@$(BIN)/python -m tests.mutants
@@ -109,12 +114,14 @@ EXTRAS := --group ja-ko --group cluster
 lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.toml
 	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) -o requirements/main.lock
 	$(COMPILE) --python-version 3.11 --group main -c requirements/main.lock -o requirements/laptop.lock
-	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group dev --group tracking \
+	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group dev --group tracking --group signing \
 	    -c requirements/main.lock -o requirements/dev.lock
 	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group tracking -c requirements/main.lock \
 	    -o requirements/tracking.lock
+	$(OF_KEYS) --group main --group opustrainer $(EXTRAS) --group signing -c requirements/main.lock \
+	    -o requirements/signing.lock
 	$(OF_KEYS) --group worker -c requirements/main.lock -o requirements/worker.lock
-	for name in main dev tracking worker; do lock=requirements/$$name.lock; \
+	for name in main dev signing tracking worker; do lock=requirements/$$name.lock; \
 	    awk "/^[a-z]/ { old = /< '3[.]11'/ && !/[>=]= '3[.]1/ } !old" $$lock > $$lock.new && mv $$lock.new $$lock || exit 1; done
 	$(COMPILE) --python-version 3.10 --group build -c requirements/main.lock -o requirements/build.lock
 	$(COMPILE) --python-version 3.10 --group opuscleaner --overrides requirements/opuscleaner.overrides.txt \
@@ -122,6 +129,7 @@ lock: $(UV) ## renew the locks after a change of the dependencies in pyproject.t
 	for name in bicleaner monocleaner; do $(COMPILE) --python-version 3.10 --project requirements/classifiers \
 	    --group requirements/classifiers/pyproject.toml:$$name -o requirements/$$name.lock || exit 1; done
 	$(COMPILE) --python-version 3.10 --group cuda -o requirements/cuda.lock
+	$(COMPILE) --python-version 3.11 --group s3-server -o tests/store/s3-server.lock
 
 clean: ## remove the environment and the caches; what was trained, in .state, stays
 	rm -rf $(VENV) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache build dist site *.egg-info
@@ -143,6 +151,10 @@ $(VENV)/.main: requirements/main.lock requirements/build.lock pyproject.toml | $
 
 $(VENV)/.dev: requirements/dev.lock $(VENV)/.main
 	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/.signing: requirements/signing.lock $(VENV)/.main
+	@$(INSTALL) --compile-bytecode --require-hashes --no-deps -r requirements/signing.lock
 	@touch $@
 
 $(VENV)/.tracking: requirements/tracking.lock $(VENV)/.main

@@ -26,7 +26,12 @@ PATH_FILE = "translations_assets_libraries.pth"  # by it Python finds that folde
 FILES = ("pipeline", "requirements", "configs", "deploy", "docs")
 PATTERNS = ("*.md", "*.yml", "*.yaml", "*.lock", "*.txt", "*.json", "*.Dockerfile")  # of all but pipeline
 # Extras, each a group of pyproject.toml, and the lock that has its versions
-EXTRAS = {"ja-ko": "main.lock", "cluster": "main.lock", "tracking": "tracking.lock"}
+EXTRAS = {
+    "ja-ko": "main.lock",
+    "cluster": "main.lock",
+    "signing": "signing.lock",
+    "tracking": "tracking.lock",
+}
 _PIN = re.compile(r"^(?P<name>[a-z0-9-]+)(?:\[[^]]*])?==[^\\\n]+", re.MULTILINE)
 
 

@@ -19,7 +19,8 @@ from tests.kube.objects import Object, Objects, timestamp
 from tests.kube.resources import KINDS, create
 from tests.kube.rest import Access
 from translations_assets.records.manifest import Blob, Manifest, Provenance
-from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Member
+from translations_assets.runners.batch.member import Member
+from translations_assets.runners.kubernetes.state import CONTAINER, Annotation
 from translations_assets.runners.publisher import FIRST_SECONDS
 from translations_assets.runners.wire import pack_reply
 from translations_assets.running.events import Started

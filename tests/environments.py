@@ -37,11 +37,18 @@ PROGRAMS = {
     "chromium": "chromium",
     "initdb": "postgresql",
     "kubectl": "kubernetes-client",
+    "mariadbd": "mariadb-server",
+    "munged": "munge",
     "node": "nodejs",
     "npm": "npm",
     "openssl": "openssl",
+    "sbatch": "slurm-client",
+    "slurmctld": "slurmctld",
+    "slurmd": "slurmd",
+    "slurmdbd": "slurmdbd",
     "strace": "strace",
 }
+SYSTEM = "/usr/sbin:/sbin"  # where Debian keeps daemons, off the path of most users
 OTHER_PYTHON = "3.11" if sys.version_info[:2] == (3, 12) else "3.12"  # than this one
 _PAUSES = (10.0, 60.0)  # seconds between tries, as registries fail for moments
 
@@ -81,6 +88,11 @@ def bicleaner() -> Path:
     return interpreter(path)
 
 
+def localstack() -> Path:
+    """The interpreter of an environment with LocalStack, whose S3 is a second one for tests."""
+    return interpreter(ROOT / "tests" / "store" / "s3-server.lock")
+
+
 def browser_engine() -> Path:
     """The folder of browsers' translation engine, as npm installs it."""
     named = [REQUIREMENTS / "browser" / name for name in (".npmrc", "package.json", "package-lock.json")]
@@ -111,6 +123,7 @@ ENVIRONMENTS: Mapping[str, Callable[[], Path]] = {
     "BERGAMOT_TRANSLATOR": browser_engine,
     "BICLEANER_PYTHON": bicleaner,
     "KUBE_BINARIES": api_server,
+    "LOCALSTACK_PYTHON": localstack,
     "MONOCLEANER_PYTHON": monocleaner,
     "OPUSCLEANER_PYTHON": opuscleaner,
     "OTHER_PYTHON": other_python,
@@ -163,7 +176,7 @@ def _is_installed(program: str) -> bool:
             return bool(postgres())
         except LocalError:
             return False
-    return shutil.which(program) is not None
+    return shutil.which(program, path=f"{os.environ['PATH']}:{SYSTEM}") is not None
 
 
 def _is_debian_12() -> bool:

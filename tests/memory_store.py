@@ -8,8 +8,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from translations_assets.common.errors import StoreError
-from translations_assets.store.bucket.objects import Objects, Stat
+from translations_assets.store.bucket.objects import Objects, Stat, was_deleted
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.bucket.transfer import digests_of_pieces
 from translations_assets.store.contents import Digests, changed
@@ -42,14 +41,22 @@ class MemoryObjects(Objects):
         found = self._found.get(name)
         return (found[0], found[1].generation) if found else None
 
+    def create(self, name: str, data: bytes) -> bool:
+        """Write an object that is not there yet."""
+        return self.replace(name, data, 0) is not None
+
     def replace(self, name: str, data: bytes, generation: int) -> int | None:
         """Write an object in place of a generation (0: of none)."""
         with self._guard:
             found = self.stat(name)
-            return self.write(name, data) if (found.generation if found else 0) == generation else None
+            return self.put(name, data) if (found.generation if found else 0) == generation else None
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
         """Write an object, whatever is there."""
+        self.put(name, data, notes)
+
+    def put(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+        """Write an object: its generation."""
         with self._guard:
             self._generation += 1
             now, checksum = self._now(), digests_of_pieces([data]).crc32c
@@ -64,14 +71,14 @@ class MemoryObjects(Objects):
         data = path.read_bytes()
         if digests_of_pieces([data]).blob != digests.blob:
             raise changed(path)
-        return self.create(name, data) is not None
+        return self.create(name, data)
 
-    def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
-        """Bytes of an object's generation."""
-        found = self.read(name)
-        if found is None or found[1] != generation:
-            raise StoreError(f"{name} was removed from the store {self.url} while it was read.")
-        return found[0][start:end]
+    def read_range(self, found: Stat, start: int, end: int) -> bytes:
+        """Bytes of the object that was found."""
+        there = self.read(found.name)
+        if there is None or there[1] != found.generation:
+            raise was_deleted(found, self)
+        return there[0][start:end]
 
     def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
         """Write an object's contents, and what is noted with it, under another name."""
@@ -79,7 +86,7 @@ class MemoryObjects(Objects):
             found = self._found.get(name)
             if found is None or (not replace and target in self._found):
                 return False
-            self.write(target, found[0], found[1].notes)
+            self.put(target, found[0], found[1].notes)
             return True
 
     def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:

@@ -118,6 +118,7 @@ def test_actions_are_pinned_and_keep_no_token() -> None:
         ("~/.cache/translations-assets", "requirements/browser/.npmrc"),
         ("~/.cache/translations-assets", "tests/environments.py"),
         ("~/.cache/translations-assets", "tests/kube/build.sh"),
+        ("~/.cache/translations-assets", "tests/store/s3-server.lock"),
     ],
 )
 def test_a_cache_is_keyed_on_what_it_is_made_from(cached: str, path: str) -> None:

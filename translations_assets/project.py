@@ -29,11 +29,12 @@ from translations_assets.running.prices import Prices, class_of
 from translations_assets.running.protocols import Store
 from translations_assets.running.runner import Runner
 from translations_assets.running.session import Session, repeated_stages
+from translations_assets.store.levels import Levels
 from translations_assets.store.open import open_store
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
-    from translations_assets.config.deployment import Deployment, Kubernetes
+    from translations_assets.config.deployment import Deployment, Kubernetes, Slurm
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.running.engine import Engine
     from translations_assets.running.plan import Plan
@@ -67,13 +68,42 @@ class Project:
 
     @cached_property
     def store(self) -> Store:
-        """The store that the settings name, or the deployment file; over another one, if they name one."""
+        """The store that the settings name, or the deployment file; over another one, if they name one.
+
+        With levels of trust, that of one's own over those of all higher ones.
+        """
+        if self.levels:
+            return self.levels.open()
         deployment = self.deployment
         own = settings.store_url(self._deployed_store)
         return open_store(own, settings.store_base_url(deployment.store_base if deployment else None))
 
+    @cached_property
+    def levels(self) -> Levels | None:
+        """The levels of trust; None where the deployment file has none.
+
+        Raises TranslationsError when the settings contradict them.
+        """
+        deployment = self.deployment
+        own = settings.level(deployment.level if deployment else None)
+        if deployment is None or not deployment.levels:
+            if own:
+                raise TranslationsError(
+                    f"TRANSLATIONS_LEVEL={own} names a level of trust, and no deployment file has `levels`. "
+                    "Name one that has in TRANSLATIONS_DEPLOYMENT."
+                )
+            return None
+        if settings.is_store_named() or settings.store_base_url():
+            raise TranslationsError(
+                "The deployment file has levels of trust, which name all stores. Unset TRANSLATIONS_STORE "
+                "and TRANSLATIONS_STORE_BASE: a level's place is not chosen by who uses it."
+            )
+        return Levels({level.name: settings.absolute(level.store) for level in deployment.levels}, own)
+
     @property
     def _deployed_store(self) -> str | None:
+        if self.levels:
+            return self.levels.places[self.levels.own]
         return self.deployment.store if self.deployment else None
 
     def missing_store(self) -> str:
@@ -94,23 +124,31 @@ class Project:
         from translations_assets.config.deployment import Deployment
 
         minutes = (self.deployment or Deployment()).unsaved_minutes
-        if cluster := self.cluster:
+        if self._kubernetes:
             self.check_cluster()
             from translations_assets.runners.kubernetes.runner import KubernetesRunner
 
-            return KubernetesRunner(cluster, self.root, unsaved_minutes=minutes)
+            return KubernetesRunner(self._kubernetes, self.root, unsaved_minutes=minutes)
+        if self.deployment and self.deployment.runner == "slurm" and self.deployment.slurm:
+            from translations_assets.runners.slurm.runner import SlurmRunner
+
+            return SlurmRunner(self.deployment.slurm, unsaved_minutes=minutes)
         from translations_assets.runners.local import LocalRunner
 
         return LocalRunner(settings.state_folder(), files=settings.file_folders(), unsaved_minutes=minutes)
 
     def check_cluster(self) -> None:
-        """Raise TranslationsError where steps run on a cluster and its library is not installed."""
-        if self.cluster:
+        """Raise TranslationsError where steps run on Kubernetes and its library is not installed."""
+        if self._kubernetes:
             require_cluster("kubernetes", "A deployment file with `runner: kubernetes`")
 
     @property
-    def cluster(self) -> Kubernetes | None:
+    def cluster(self) -> Kubernetes | Slurm | None:
         """The cluster that steps run on, None when they run on this machine."""
+        return self.deployment.cluster if self.deployment else None
+
+    @property
+    def _kubernetes(self) -> Kubernetes | None:
         deployment = self.deployment
         return deployment.kubernetes if deployment and deployment.runner == "kubernetes" else None
 

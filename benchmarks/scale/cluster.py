@@ -24,7 +24,7 @@ from translations_assets.running.job import Outcome
 from translations_assets.running.runner import Submission
 from translations_assets.running.tasks import Work
 
-COLLECT_SECONDS = 0.3  # as in runners.kubernetes.cluster_job
+COLLECT_SECONDS = 0.3  # as in runners.batch.waited_job
 NEVER = 1e12
 HOUR = 3600.0
 

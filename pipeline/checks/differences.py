@@ -156,10 +156,11 @@ def _difference(model: Sampled, other: Sampled) -> dict[str, float]:
 def _systems(args: argparse.Namespace, files: Sequence[Path], lines: int) -> list[System]:
     """The model and the others with the lines of their files."""
     names = [args.model, *args.others]
-    return [(name, _read(file, lines)) for name, file in zip(names, files, strict=True)]
+    return [(name, read_translations(file, lines)) for name, file in zip(names, files, strict=True)]
 
 
-def _read(file: Path, lines: int) -> list[str]:
+def read_translations(file: Path, lines: int) -> list[str]:
+    """The translations of a test set's lines. Raises InputError where the file has more of them, or fewer."""
     translations = [*read_lines(file)]
     if len(translations) != lines:
         raise InputError(f"{file} has {len(translations):,} lines, and the references have {lines:,}.")

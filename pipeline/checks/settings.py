@@ -33,8 +33,16 @@ import numpy as np
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import estimate_ci
 
-from pipeline.checks.differences import P_VALUES, Numbers, Sampled, p_value, resampled, resamples, statistics
-from pipeline.common.errors import InputError
+from pipeline.checks.differences import (
+    P_VALUES,
+    Numbers,
+    Sampled,
+    p_value,
+    read_translations,
+    resampled,
+    resamples,
+    statistics,
+)
 from pipeline.common.lines import read_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -56,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = _arguments(argv)
     references = [*read_lines(args.references)]
     settings = {
-        one["name"]: [_read(Path(file), len(references)) for file in one["translations"]]
+        one["name"]: [read_translations(Path(file), len(references)) for file in one["translations"]]
         for one in json.loads(args.settings.read_text(encoding="utf-8"))
     }
     with staged(args.output) as (output, _):
@@ -120,13 +128,6 @@ def _spread(scores: Sequence[float]) -> dict[str, float]:
         return {}
     quantile = QUANTILES[min(len(scores) - 1, len(QUANTILES)) - 1]
     return {"spread": round(quantile * float(np.std(scores, ddof=1)) / math.sqrt(len(scores)), 4)}
-
-
-def _read(file: Path, lines: int) -> list[str]:
-    translations = [*read_lines(file)]
-    if len(translations) != lines:
-        raise InputError(f"{file} has {len(translations):,} lines, and the references have {lines:,}.")
-    return translations
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

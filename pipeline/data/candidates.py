@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,10 +44,14 @@ class Sentence:
     def among(self, columns: Bytes) -> npt.NDArray[np.bool_]:
         """For each column, the signature of a line, of equally many bytes: whether the line may be found."""
         bits, spare = self._of_width(len(columns))
-        missing = np.zeros(columns.shape[1], np.uint16)
+        wanted = int(np.bitwise_count(bits).sum())
+        counts = np.uint8 if wanted < 256 else np.uint16
+        shared: npt.NDArray[np.unsignedinteger[Any]] = np.zeros(columns.shape[1], counts)
+        byte_shared = np.empty(columns.shape[1], np.uint8)
         for byte in np.flatnonzero(bits).tolist():
-            missing += np.bitwise_count(bits[byte] & ~columns[byte])
-        found: npt.NDArray[np.bool_] = missing <= spare
+            np.bitwise_and(columns[byte], bits[byte], out=byte_shared)
+            shared += np.bitwise_count(byte_shared, out=byte_shared)
+        found: npt.NDArray[np.bool_] = shared >= max(0, wanted - spare)
         return found
 
     def is_sought(self, width: int) -> bool:

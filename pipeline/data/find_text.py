@@ -69,6 +69,43 @@ class Side:
     nearest: float
 
 
+class TextHits:
+    """The lines of a text that were found; of one that is alike on both sides, the more alike side counts.
+
+    best   of each line how it is alike, and the number of the side
+    shown  the numbers of those that are given back, in order
+    """
+
+    def __init__(self, text: Sequence[File], sides: Mapping[File, Side], most: int) -> None:
+        self.text, self._sides = text, [sides[file] for file in text]
+        self.best: dict[int, tuple[Hit, int]] = {}
+        for number, side in enumerate(self._sides):
+            for line, hit in side.hits.items():
+                if line not in self.best or _rank(hit) < _rank(self.best[line][0]):
+                    self.best[line] = hit, number
+        self.shown = sorted(self.best, key=lambda line: (*_rank(self.best[line][0]), line))[:most]
+
+    def answer(self, lines: Mapping[File, Mapping[int, str]]) -> dict[str, object]:
+        """The text's part of found.json; `lines` are those of its files that are shown, by their numbers."""
+        counts = Counter(hit.kind for hit, _ in self.best.values())
+        return {
+            "lines": self._sides[0].lines,
+            **{kind: counts[kind] for kind in KINDS},
+            "nearest": round(max(side.nearest for side in self._sides), 2),
+            "found": [
+                {
+                    "line": number + 1,
+                    "kind": hit.kind,
+                    "chrf": round(hit.chrf, 2),
+                    "side": side,
+                    "sides": [lines[file].get(number, "") for file in self.text],
+                }
+                for number in self.shown
+                for hit, side in (self.best[number],)
+            ],
+        }
+
+
 class Judge:
     """Says how lines are like a sentence."""
 
@@ -105,8 +142,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     with ThreadPoolExecutor(threads()) as pool:
         files = list(dict.fromkeys(file for text in texts for file in text))
         sides = dict(zip(files, pool.map(partial(_search, sentence), files), strict=True))
-        answers = list(pool.map(partial(_answer, sides, args.most), texts))
-    write_json(output / FOUND, answers)
+        hits = [TextHits(text, sides, args.most) for text in texts]
+        lines = dict(zip(files, pool.map(partial(_lines_shown, hits), files), strict=True))
+    write_json(output / FOUND, [one.answer(lines) for one in hits])
 
 
 def lines_at(path: Path, numbers: Numbers) -> Iterator[tuple[int, str]]:
@@ -161,32 +199,9 @@ def _search(sentence: Sentence, file: File) -> Side:
     return Side(lines, hits, nearest)
 
 
-def _answer(sides: Mapping[File, Side], most: int, text: Sequence[File]) -> dict[str, object]:
-    """The answer for a text: of a line that is alike on both sides, the side that is more so counts."""
-    best: dict[int, tuple[Hit, int]] = {}
-    for side, file in enumerate(text):
-        for number, hit in sides[file].hits.items():
-            if number not in best or _rank(hit) < _rank(best[number][0]):
-                best[number] = hit, side
-    shown = sorted(best, key=lambda number: (*_rank(best[number][0]), number))[:most]
-    numbers = np.array(sorted(shown), np.int64)
-    found = [dict(lines_at(file.text, numbers)) for file in text]
-    counts = Counter(hit.kind for hit, _ in best.values())
-    return {
-        "lines": sides[text[0]].lines,
-        **{kind: counts[kind] for kind in KINDS},
-        "nearest": round(max(sides[file].nearest for file in text), 2),
-        "found": [
-            {
-                "line": number + 1,
-                "kind": best[number][0].kind,
-                "chrf": round(best[number][0].chrf, 2),
-                "side": best[number][1],
-                "sides": [lines.get(number, "") for lines in found],
-            }
-            for number in shown
-        ],
-    }
+def _lines_shown(texts: Sequence[TextHits], file: File) -> dict[int, str]:
+    numbers = sorted({number for one in texts if file in one.text for number in one.shown})
+    return dict(lines_at(file.text, np.array(numbers, np.int64)))
 
 
 def _rank(hit: Hit) -> tuple[int, float]:

@@ -108,6 +108,7 @@ def test_help_of_a_command_ends_with_its_examples(command: Command) -> None:
     assert "--quiet" in said.out
     assert said.out.endswith(
         "Examples:\n  translations cache verify\n  translations cache verify --sample 10%\n"
+        "  translations cache verify --remake 5% --threads 3 --umask 077\n"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Command, make
 from tests.cli.test_command_line import PAGES, ROOT, written
 from tests.end_to_end.tiny import PARTITION, Place
+from tests.publish.keys import make_key
 from tests.store.gcs_server import serve
 
 PAIR = "en-lt"  # the pages' usual example; other pairs and experiments stand for it here
@@ -36,6 +37,7 @@ NOT_RUN = {
     "sample": "draws from text that real scripts have cleaned: tests/cli/test_sample.py",
     "uses": "asks for datasets that the tiny pair has not: tests/cli/test_uses.py",
     "rates": "needs a sweep whose variants have scores: tests/cli/test_sweep.py",
+    "levels": "needs a deployment file with levels: tests/cli/test_levels.py",
     "find-corpus": "asks providers: tests/configs/test_search.py",
     "config generate en lt --name": "asks providers: tests/configs/test_config.py",
     "diff en-ru:2026-11-20": "asks for another time: tests/diff/test_sides.py",
@@ -71,6 +73,7 @@ def trained(command: Command, place: Place, monkeypatch: pytest.MonkeyPatch) -> 
         text = "".join(f"{word} {n} of the corpus.\n" for n in range(1200))
         (place.root / f"a.{lang}").write_text(text)
         (place.root / f"a.{lang}.gz").write_bytes(gzip.compress(text.encode()))
+    make_key(place.root / "model.key")
     make("evaluate_exported", run=f"{RUN}-0000", partition=PAIR)
     with serve(BUCKET) as server:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.url)

@@ -30,7 +30,7 @@ def test_a_run_of_ones_own_is_pinned_and_what_it_does_not_keep_is_said(
     make("train_vocab", "run-mine")
     said = command("cache", "pin", "run-mine", "--reason", "a trial")
     assert said.code == 0, said.err
-    assert f"are those of {production.as_uri()}, where this pin keeps nothing" in said.out
+    assert f"are those of {production}, where this pin keeps nothing" in said.out
     refused = command("cache", "pin", "run-production")
     assert refused.code == 1
     assert "which is only read" in refused.err

@@ -149,7 +149,7 @@ def test_what_cannot_be_published(command: Command, place: Place) -> None:
     make("train_vocab")
     for destination, message in (
         ("state/store/released", "is in the store"),
-        ("s3://bucket/released", "Give a folder"),
+        ("ftp://bucket/released", "Give a folder"),
         (f"configs/{PARTITION}.yml", "must be a folder"),
         ("released", f"To make it: translations train {PARTITION} --target export"),
     ):

@@ -52,6 +52,7 @@ def test_one_commit_has_all_files(exported: Command, hub: HubServer) -> None:
     names = set(hub.files) - {".gitattributes"}
     assert names == {one["name"] for one in asked["files"]}
     assert {"README.md", "report.html", "config.yml", "exported/metadata.json"} < names
+    assert {"provenance.intoto.json", "sbom.cdx.json"} < names
     assert {name.split("/")[0] for name in names if "/" in name} == {"exported", "evaluation"}
     assert yaml.safe_load(hub.files["config.yml"])["experiment"]["licence"] == "cc-by-4.0"
     assert "exported/vocab.eneo.spm.zst" in hub.large
@@ -93,12 +94,13 @@ def test_a_licence_that_the_hub_does_not_know(exported: Command, place: Place, h
 def test_another_model_replaces_all_of_the_first(exported: Command, place: Place, hub: HubServer) -> None:
     assert exported("publish", PARTITION, URL, "--write").code == 0
     hub.files |= {"exported/lex.old.bin": b"old", "exported/metadata.json": b"{}", "notes.md": b"mine"}
+    hub.files |= {"model.sig": b"of another", "provenance.sigstore.json": b"of another"}
     refused = exported("publish", PARTITION, URL, "--write")
     assert "exported/metadata.json. Nothing was copied" in refused.err
     assert hub.commits == 2
     assert exported("publish", PARTITION, URL, "--write", "--replace").code == 0
     assert hub.files["exported/metadata.json"] != b"{}"
-    assert "exported/lex.old.bin" not in hub.files
+    assert not {"exported/lex.old.bin", "model.sig", "provenance.sigstore.json"} & set(hub.files)
     assert hub.files["notes.md"] == b"mine"
 
 

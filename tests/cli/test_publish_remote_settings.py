@@ -14,6 +14,7 @@ from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION
 from tests.kinto_server import LOGIN, KintoServer, kinto_server
+from tests.publish.keys import make_key
 from translations_assets.running.job import Job
 
 LOGIN_VARIABLE = "TRANSLATIONS_REMOTE_SETTINGS_LOGIN"
@@ -118,6 +119,14 @@ def test_an_earlier_model_is_replaced_only_when_asked(exported: Command, workspa
     assert exported("publish", PARTITION, workspace.url, "--write", "--replace").code == 0
     assert set(workspace.records) == {"en-eo-model", "en-eo-lex", "en-eo-vocab", "other"}
     assert exported("publish", PARTITION, workspace.url, "--write").out.startswith("All 3 files")
+
+
+def test_signatures_have_no_place_there(exported: Command, workspace: KintoServer, tmp_path: Path) -> None:
+    make_key(tmp_path / "model.key")
+    said = exported("publish", PARTITION, workspace.url, "--write", "--sign-key", str(tmp_path / "model.key"))
+    assert said.code == 1
+    assert "takes no signatures. Publish there without --sign-key." in said.err
+    assert workspace.records is None
 
 
 def test_an_answer_that_got_lost(

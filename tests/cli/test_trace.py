@@ -118,6 +118,19 @@ def test_a_sentence_is_followed_from_the_dataset_to_the_distilled_corpus(
     assert not any(place["dropped"] for label, place in found.items() if label != "merge-translated-en-eo")
 
 
+def test_a_translation_drops_no_line_and_has_the_source_first(command: Command, runner: TextRunner) -> None:
+    """Also of back-translations: what is made of a line is not the line, however alike it is."""
+    back = {"collect-mono-trg": {"mono.en.zst": [HUNDO, "Birds!"]}}
+    mono = {"merge-mono-trg": {"mono.eo.zst": [HUNDO.replace(".", "!"), "Birdoj flugas."]}}
+    runner._texts = {**runner._texts, **back, **mono}
+    make("cefilter", runner=runner)
+    partition = traced(command, PARTITION, HUNDO)["partitions"][PARTITION]
+    found = {place["label"]: place for place in partition["found"]}
+    assert found["collect-mono-trg-en-eo"]["found"][0]["sides"] == [HUNDO, HUNDO.replace(".", "!")]
+    assert not found["merge-corpus-en-eo"]["dropped"]
+    assert not found["merge-mono-trg-eo"]["dropped"]
+
+
 def test_the_answer_is_told_in_words(command: Command, runner: TextRunner) -> None:
     make("merge_corpus", runner=runner)
     said = command("trace", PARTITION, "vidas la maljunan")

@@ -12,13 +12,13 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.end_to_end.tiny import PARTITION, Place
+from tests.patience import PATIENCE
 from translations_assets.cli.runs_many import named
 from translations_assets.common.errors import TranslationsError
 from translations_assets.project import Project, this_project
 
 OTHER, BROKEN = "en-eo.other", "en-eo.worse"
 WORDS = ("--target", "merge_devset", "--yes")
-SECONDS = 120
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_run_in_the_background_goes_on_without_its_terminal(several: Place) ->
         pass  # it has ended already
     store = Project().store
     (whole,) = (one for one in store.runs() if one.startswith(run))
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + PATIENCE
     while "Done. Files: translations artifacts" not in Path(file).read_text():
         assert time.monotonic() < deadline
         time.sleep(0.2)

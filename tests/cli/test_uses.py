@@ -27,11 +27,11 @@ datasets:
   mono-src: [news-crawl_news.2021]
   mono-trg: [opus_Web/v2]
 """
-FEW = "datasets:\n  train: [opus_{}/v1]\n  devtest: [flores_dev]\n  test: [{}]\n"
+FEW = "datasets:\n  train: [opus_{}/v1]\n  devtest: [{}]\n  test: [{}]\n"
 CONFIGS = {
     PARTITION: DATASETS,
-    TESTING: FEW.format("Other", "opus_Web/v1"),  # tests on what the first one trains on
-    TEXT: FEW.format("Text", "flores_devtest"),
+    TESTING: FEW.format("Other", "opus_Web/v2", "opus_Web/v1"),  # judges by what the first one trains on
+    TEXT: FEW.format("Text", "flores_dev", "flores_devtest"),
 }
 EXPORTED = ["student", "finetuned-student", "quantized", "exported"]
 
@@ -124,6 +124,12 @@ def test_dev_and_test_sets_train_nothing(command: Command, web: Path) -> None:
         roles = {run["run"]: run["roles"] for run in answer["dev_or_test"]}
         assert roles["whole"] == [role]
     assert "No model was trained on flores_dev.\n" in command("uses", "flores_dev").out
+
+
+def test_models_that_are_judged_by_a_dataset_are_not_trained_on_it(command: Command, web: Path) -> None:
+    answer = found(command, "opus_Web/v2")
+    assert [run["run"] for run in answer["trained"]] == ["whole", "teacher"]
+    assert [(run["run"], run["roles"]) for run in answer["dev_or_test"]] == [("tests", ["dev"])]
 
 
 def test_one_import_serves_training_here_and_tests_there(command: Command, web: Path) -> None:

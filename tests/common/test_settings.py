@@ -18,6 +18,7 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         "STATE",
         "STORE",
         "STORE_BASE",
+        "LEVEL",
         "CONFIGS",
         "SPACE",
         "SERVER",
@@ -218,6 +219,13 @@ def test_a_login_from_a_file_of_a_secret_has_no_end_of_line(monkeypatch: pytest.
     assert settings.remote_settings_login() == "editor:s3cret"
 
 
+def test_a_password_from_a_file_of_a_secret_has_no_end_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRANSLATIONS_SIGN_PASSWORD", raising=False)
+    assert settings.sign_password() == ""
+    monkeypatch.setenv("TRANSLATIONS_SIGN_PASSWORD", "s3 cret\n")
+    assert settings.sign_password() == "s3 cret"
+
+
 def test_downloads_are_cached_where_a_folder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.download_cache() is None
     monkeypatch.setenv("TRANSLATIONS_CACHE", "/cache")
@@ -253,3 +261,21 @@ def test_the_store_beneath_is_the_variables_else_the_deployments(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRANSLATIONS_STORE_BASE", "production")
     assert settings.store_base_url("gs://production/store") == str(tmp_path / "production")
+
+
+def test_ones_own_level_is_the_variables_else_the_deployments(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (settings.level(), settings.level("anyone")) == ("", "anyone")
+    monkeypatch.setenv("TRANSLATIONS_LEVEL", "branch")
+    assert settings.level("anyone") == "branch"
+
+
+def test_files_of_credentials_of_every_service_are_known() -> None:
+    named = {
+        "HOME": "/home/ann",
+        "GOOGLE_APPLICATION_CREDENTIALS": "/keys/google.json",
+        "AWS_SHARED_CREDENTIALS_FILE": "/keys/aws",
+        "AWS_WEB_IDENTITY_TOKEN_FILE": "/var/run/secrets/token",
+    }
+    found = settings.credentials(named)
+    assert {*named.values()} - {"/home/ann"} < {*found}
+    assert "/home/ann/.aws" in found

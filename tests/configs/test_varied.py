@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from translations_assets.config.errors import ConfigError
-from translations_assets.config.sweep import Variant
-from translations_assets.configs.varied import varied
+from translations_assets.config.sweep import Variant, parse_sweep
+from translations_assets.configs.varied import base_setting, varied
 
 TEXT = """
 experiment:
@@ -41,7 +41,20 @@ def test_a_dataset_goes_with_what_names_it() -> None:
     values = config("opus_Books/v1")
     assert values["datasets"]["train"] == ["opus_TED2020/v1", {"dataset": "opus_Books/v2", "alias": "books"}]
     assert values["experiment"]["bicleaner"]["dataset-thresholds"] == {"opus_TED2020_v1": 0.6}
-    assert config("books")["datasets"]["train"] == ["opus_Books/v1", "opus_TED2020/v1"]
+
+
+@pytest.mark.parametrize("name", ["books", "opus_Books/v2", "opus_Books_v2"])
+def test_a_dataset_with_an_alias_has_its_key_as_a_name_too(name: str) -> None:
+    assert config(name)["datasets"]["train"] == ["opus_Books/v1", "opus_TED2020/v1"]
+
+
+def test_the_setting_of_the_base_has_its_values_but_for_seeds() -> None:
+    axes = "{experiment.corpus-max-sentences: [10, 20], experiment.seeds.student: [1, 2], without: [books]}"
+    sweep = parse_sweep(f"base: en-ru.base\naxes: {axes}", "x", "x.yml")
+    assert base_setting(TEXT, "en-ru.base", sweep) == {
+        "experiment.corpus-max-sentences": 1000,
+        "without": "",
+    }
 
 
 def test_with_all_datasets_it_is_the_base() -> None:

@@ -16,6 +16,7 @@ import yaml
 from tests.deploy.files import DEPLOY, MANIFESTS, manifests, objects, values
 from tests.kube.fields import check_fields
 from translations_assets.runners.kubernetes import cluster
+from translations_assets.runners.kubernetes.state import Label
 
 VERSION = kubernetes_validate.latest_version()
 OVERLAYS = ("gke", "on-premises")
@@ -119,12 +120,26 @@ def test_nobody_reaches_a_worker() -> None:
     assert ports == {53, 80, 443, 988}
 
 
+def test_workers_reach_what_gives_them_their_accounts_tokens() -> None:
+    spec = objects("NetworkPolicy", "translations")["workers"]["spec"]
+    reached = {to["ipBlock"]["cidr"] for egress in spec["egress"] for to in egress["to"] if "ipBlock" in to}
+    google, pod_identity = "169.254.169.254/32", "169.254.170.23/32"
+    assert {google, pod_identity} <= reached
+
+
 def test_the_proxy_reaches_both_web_servers() -> None:
     policy = objects("NetworkPolicy", "dagster")["web-servers"]["spec"]
     server = values()["dagsterWebserver"]
     assert policy["podSelector"]["matchLabels"].items() <= server["labels"].items()
     assert policy["ingress"][0]["ports"] == [{"protocol": "TCP", "port": server["service"]["port"]}]
     assert server["enableReadOnly"] is True
+
+
+def test_the_pods_of_lasting_steps_are_never_evicted() -> None:
+    (budget,) = objects("PodDisruptionBudget", "translations").values()
+    assert budget["spec"]["selector"]["matchLabels"] == {Label.LASTING: "true"}
+    quota = objects("ResourceQuota", "translations")["steps"]["spec"]["hard"]
+    assert budget["spec"]["minAvailable"] > int(quota["pods"])
 
 
 def test_the_number_of_jobs_has_a_hard_limit() -> None:

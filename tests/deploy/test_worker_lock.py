@@ -90,7 +90,9 @@ def test_every_version_is_that_of_the_keys() -> None:
     assert found == {(name, version) for name, version in pins("main.lock") if name in names}
 
 
-@pytest.mark.parametrize("lock", ["main.lock", "laptop.lock", "dev.lock", "tracking.lock", "worker.lock"])
+@pytest.mark.parametrize(
+    "lock", ["main.lock", "laptop.lock", "dev.lock", "signing.lock", "tracking.lock", "worker.lock"]
+)
 def test_a_lock_pins_nothing_for_python_3_10(lock: str) -> None:
     lines = (LOCKS / lock).read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if "< '3.11'" in line] == []

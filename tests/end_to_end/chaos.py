@@ -14,7 +14,8 @@ from tests.end_to_end.evidence import defects, graph_of, repeated, results, seco
 from tests.end_to_end.on_cluster import ClusterPlace
 from tests.end_to_end.tiny import BIN, PARTITION
 from tests.kube.cluster import NODES
-from tests.store.gcs_server import BUCKET, Fault
+from tests.store.faults import Fault
+from tests.store.gcs_server import BUCKET
 
 EVENTS = (
     "pod killed",

@@ -77,6 +77,24 @@ def repeated(place: Place) -> list[str]:
     return found
 
 
+def begun_after_end(place: Place) -> list[str]:
+    """Steps whose script was begun although they were finished, by when the log tells of it.
+
+    A cluster that comes back with an old state may begin a job again that was killed: in the same attempt, or
+    in one before the newest. That repeats nothing that was finished.
+    """
+    store, found = place.store, []
+    for label, manifest in newest(place).items():
+        committed = store.files.modified(store.manifest_file(manifest.key, 1))
+        for attempt in store.attempts(manifest.key, 1):
+            folder = store.log_folder(manifest.key, 1, attempt)
+            for part, text in enumerate(store.read_log(manifest.key, 1, attempt)):
+                late = (store.files.modified(folder / str(part)) - committed) / 1e9
+                if _SCRIPT_START in text and late > 0:
+                    found.append(f"{label} was begun by attempt {attempt} {late:.1f} s after its result")
+    return found
+
+
 def manifest_files(place: Place) -> dict[str, tuple[int, int]]:
     """Manifest file → its inode and time of writing: a finished step's never change."""
     folder = store_folder(place) / "steps"

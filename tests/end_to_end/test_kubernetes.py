@@ -16,7 +16,7 @@ from tests.end_to_end.on_cluster import ROOT, Site
 from tests.kube.cluster import best_kind
 from tests.kube.made import wait_for
 from tests.runners.scripts import COPY, job, output, written
-from tests.store.gcs_server import Fault
+from tests.store.faults import Fault
 from translations_assets.runners.kubernetes import starting
 from translations_assets.running.job import Job
 from translations_assets.store.open import open_store

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.end_to_end.tiny import BIN, PARTITION, Place
+from tests.patience import PATIENCE
 from translations_assets.records.run import RunRecord
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
@@ -23,7 +24,6 @@ axes:
   experiment.seeds.student: [1111, 2]
 target: evaluate_student
 """
-SECONDS = 120
 
 
 def write_sweep(place: Place, name: str, text: str) -> None:
@@ -92,13 +92,13 @@ def test_one_variant_cancelled_cancels_all(trained: Place) -> None:
     with subprocess.Popen(
         command, env=trained.environment, cwd=trained.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + PATIENCE
         while not any(record.since for record in records(trained, "long")):
             assert time.monotonic() < deadline
             time.sleep(0.2)
         cancelled = trained.run("translations", "cancel", "long")
         assert cancelled.returncode == 0, cancelled.stderr
-        assert process.wait(SECONDS) == 130
+        assert process.wait(PATIENCE) == 130
     assert cancelled.stdout.startswith("Run ")
     assert ": cancelled. " in cancelled.stdout
     assert len({record.partition for record in records(trained, "long")}) == 1  # no other began

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import forked
+from tests.patience import TRAINING_PATIENCE
 from tests.session import once
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.local import LocalStore
@@ -189,12 +190,12 @@ class Place:
     def run(
         self, *command: str, text: str | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command of the environment here, at most ten minutes, and give what it printed."""
+        """Run a command of the environment here and give what it printed."""
         environment = self.environment | environment
         if command[:2] == ("python", "-c"):
-            return forked.run(("translations", *command[1:]), environment, self.root, text, 600)
+            return forked.run(("translations", *command[1:]), environment, self.root, text, TRAINING_PATIENCE)
         if command[0] in forked.PROGRAMS:
-            return forked.run(command, environment, self.root, text, 600)
+            return forked.run(command, environment, self.root, text, TRAINING_PATIENCE)
         return subprocess.run(
             [str(BIN / command[0]), *command[1:]],
             env=environment,
@@ -202,7 +203,7 @@ class Place:
             input=text,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=TRAINING_PATIENCE,
             check=False,
         )
 

@@ -138,7 +138,8 @@ class FakeApi:
             case "POST", False, "":
                 if request.kind.plural == "jobs":
                     self.gate.check(self.objects, request.namespace, request.body["metadata"].get("name", ""))
-                    request.body["spec"]["suspend"] = request.namespace in self.held
+                    if request.namespace in self.held:
+                        request.body["spec"]["suspend"] = True
                 return create(self.objects, request.kind, request.namespace, request.body)
             case "POST", True, "binding":
                 return self.objects.change(request.key, lambda pod: _bind(pod, request.body))

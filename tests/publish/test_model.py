@@ -59,14 +59,17 @@ def test_folders_of_evaluations_are_called_as_upstream_calls_them(model: str, fo
 
 def test_metadata_is_copied_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it stands, everything stands: what reads a destination meanwhile finds no half model."""
-    for name in ("as_html", "as_card"):
-        monkeypatch.setattr(model_module, name, lambda report, config: "")
+    for name in ("as_html", "as_card", "statement", "bill_of_materials", "origins_of"):
+        monkeypatch.setattr(model_module, name, lambda *given: "")
     monkeypatch.setattr(model_module, "_metrics", lambda model, report: {"evaluation/a.json": "{}"})
     outputs = dict.fromkeys(("metadata.json", "model.bin", "vocab.spm"))
     published = PublishedModel(SimpleNamespace(outputs=outputs), "en-ru", "spring_id")  # type: ignore[arg-type]
     report = SimpleNamespace(
-        session=SimpleNamespace(store=SimpleNamespace(place_blob=lambda blob, path: None))
+        session=SimpleNamespace(
+            store=SimpleNamespace(place_blob=lambda blob, path: None),
+            config=SimpleNamespace(experiment=SimpleNamespace(name="spring")),
+        )
     )
     files = list(write_files(published, report, "experiment: {}", tmp_path))  # type: ignore[arg-type]
     assert files[-1] == "models/en-ru/spring_id/exported/metadata.json"
-    assert len(files) == len(set(files)) == 7
+    assert len(files) == len(set(files)) == 9

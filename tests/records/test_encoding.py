@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from translations_assets.common.errors import StoreError
-from translations_assets.records.encoding import original, safe, seal, unseal
+from translations_assets.records.encoding import original, safe, seal, seal_bytes, unseal, unseal_bytes
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1)
 JSON = st.recursive(
@@ -84,3 +84,30 @@ def test_any_missing_end_is_found(value: dict[str, Any], data: st.DataObject) ->
 def test_what_was_never_sealed_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="SHA-256"):
         unseal(data)
+
+
+@given(st.binary(max_size=50), st.data())
+def test_any_flipped_bit_in_text_is_found(text: bytes, data: st.DataObject) -> None:
+    sealed = bytearray(seal_bytes(text))
+    at = data.draw(st.integers(0, len(sealed) - 1))
+    sealed[at] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(ValueError, match="SHA-256"):
+        unseal_bytes(bytes(sealed))
+
+
+@given(st.binary(max_size=50), st.data())
+def test_any_missing_end_of_text_is_found(text: bytes, data: st.DataObject) -> None:
+    sealed = seal_bytes(text)
+    with pytest.raises(ValueError, match="SHA-256"):
+        unseal_bytes(sealed[: data.draw(st.integers(0, len(sealed) - 1))])
+
+
+@pytest.mark.parametrize("text", [b"src: en\n", b"# of a person\nsrc: en\n", b"begun"])
+def test_text_of_the_first_version_has_no_digest(text: bytes) -> None:
+    assert unseal_bytes(text) == text
+
+
+@pytest.mark.parametrize("data", [b"", b"# sha", b"\0" * 80, b"begun\n\0\0\0", seal({"src": "en"})])
+def test_damaged_text_is_none_of_the_first_version(data: bytes) -> None:
+    with pytest.raises(ValueError, match="SHA-256"):
+        unseal_bytes(data)

@@ -15,6 +15,8 @@ from tests.runners.scripts import eventually
 from translations_assets.runners import machine
 from translations_assets.runners.machine import (
     Gpu,
+    allotted_cpus,
+    allotted_memory,
     cpu_count,
     find_gpus,
     memory_limit,
@@ -118,3 +120,23 @@ def test_descendants_are_found_whichever_thread_has_started_them(
             for pid in (*machine.descendants(family.pid), family.pid, other.pid):
                 os.kill(pid, signal.SIGKILL)
     assert [*machine.descendants(family.pid)] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "memory"),
+    [
+        ({"SLURM_MEM_PER_NODE": "4000"}, 3600),
+        ({"SLURM_MEM_PER_CPU": "2000", "SLURM_CPUS_ON_NODE": "3"}, 5400),
+        ({"SLURM_MEM_PER_NODE": "0"}, script_memory()),  # all of the node's
+        ({}, script_memory()),
+    ],
+)
+def test_the_memory_of_a_job_of_slurm_is_its_allocations(given: dict[str, str], memory: int) -> None:
+    assert allotted_memory(given) == memory
+
+
+def test_the_cores_of_a_job_of_slurm_are_its_allocations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "cpu_count", lambda: 8)
+    assert allotted_cpus({}) == 8
+    assert allotted_cpus({"SLURM_CPUS_ON_NODE": "2"}) == 2
+    assert allotted_cpus({"SLURM_CPUS_ON_NODE": "16"}) == 8  # bound to fewer

@@ -221,6 +221,27 @@ def test_temporary_failures_end_with_the_last_attempt(bench: Bench, monkeypatch:
     assert bench.told("write-a")[-1] == "failed"
 
 
+def test_attempts_whose_place_a_queue_takes_back_do_not_count(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.001)
+    taken = Outcome("temporary", message="Kueue took the room of its Job back", uncounted=True)
+    bench.runner.ends["write-a"] = [TEMPORARY, taken, taken, taken, TEMPORARY]
+    bench.make("texts")
+    made = [job.attempt for job in bench.runner.jobs if job.label == "write-a"]
+    assert made == [1, 2, 3, 4, 5, 6]  # and each has a log of its own
+
+
+def test_an_attempt_whose_place_a_queue_takes_back_is_none_of_three(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.001)
+    bench.runner.ends["write-a"] = [TEMPORARY, replace(TEMPORARY, uncounted=True), *[TEMPORARY] * 9]
+    with pytest.raises(StepFailed):
+        bench.make("texts")
+    assert bench.runner.ran.count("write-a") == 4
+
+
 class Slow(FakeRunner):
     """Attempts take a minute each; no more than two at once, and the others wait. Notes when they begin."""
 

@@ -51,17 +51,13 @@ class Service(MemoryObjects):
         self.errors: Iterator[Exception] = iter(())
         self.requests: list[str] = []
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
-        """Write, whatever is there."""
-        generation = super().write(name, data, notes)
+    def put(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+        """Write, as another machine does."""
+        generation = super().put(name, data, notes)
         if self.answers_lost:
             self.answers_lost -= 1
             raise StoreUnreachable("The connection was lost.")
         return generation
-
-    def put(self, name: str, data: bytes) -> int:
-        """Write, as another machine does."""
-        return self.write(name, data)
 
     def names(self, prefix: str = "") -> list[str]:
         """Names of all objects."""
@@ -93,10 +89,10 @@ class FakeObjects(MemoryObjects):
         self._ask("replace", name)
         return self.service.replace(name, data, generation)
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
+    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
         """As the bucket's."""
         self._ask("write", name)
-        return self.service.write(name, data, notes)
+        self.service.write(name, data, notes)
 
     def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
         """As the bucket's."""

@@ -14,20 +14,22 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import ThreadingHTTPServer
-from typing import Any, Literal
+from typing import Any
 
 from gcp_storage_emulator.exceptions import NotFound
 from gcp_storage_emulator.handlers import buckets, objects
 from gcp_storage_emulator.server import HANDLERS, Request, RequestHandler, Response
 from gcp_storage_emulator.storage import Storage
 
+from tests.store.faults import Faulty
+
 BUCKET = "tests"
+_LONG_AGO = "2026-01-02T03:04:05.678Z"
 logging.getLogger("gcp_storage_emulator").setLevel(logging.CRITICAL)  # it logs what is not there as an error
 logging.getLogger("api.object").setLevel(logging.CRITICAL)
 _PAGE = 1000  # the service's own limit
@@ -35,50 +37,31 @@ _CONDITIONS = ("ifGenerationMatch", "ifGenerationNotMatch", "ifMetagenerationMat
 _UPLOAD_ID = re.compile(r"upload_id=([^&]+)")
 _SECONDS = 600.0
 
-Kind = Literal["status", "lost request", "lost answer", "cut body", "cut answer", "flipped answer"]
 
-
-@dataclass
-class Fault:
-    """Fault in some requests.
-
-    kind      an answer of status `status`, with `retry_after` if there is one; the connection ends before the
-              work is done, or before its answer is sent, or after `after` bytes of the request's or answer's
-              body; a bit of the answer is wrong
-    seconds   how long a body's beginning is waited over before the connection ends
-    times     with how many requests
-    requests  with which: "METHOD path?query range" is searched for this expression
-    """
-
-    kind: Kind
-    times: int = 1
-    requests: str = ""
-    status: int = 503
-    retry_after: str = ""
-    after: int = 0
-    seconds: float = 0.0
-
-
-class GcsServer(ThreadingHTTPServer):
+class GcsServer(Faulty, ThreadingHTTPServer):
     """The server; `requests` are those it was sent, `faults` what will go wrong with the next ones."""
 
+    writes = "POST /upload"  # what requests that write an object begin with
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, *names: str) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        Faulty.__init__(self)
+        ThreadingHTTPServer.__init__(self, ("127.0.0.1", 0), _Handler)
         self.storage = _Storage(use_memory_fs=True)
         for name in names:
             buckets.create_bucket(name, self.storage)
-        self.lock = threading.RLock()
         self.conditions: dict[str, tuple[str, dict[str, int]]] = {}  # of an upload: name, conditions
-        self.requests: list[str] = []
-        self.faults: list[Fault] = []
         self._sockets: set[socket.socket] = set()
 
     @property
+    def environment(self) -> dict[str, str]:
+        """Variables of processes that use it."""
+        return {"STORAGE_EMULATOR_HOST": self.url}
+
+    @property
     def url(self) -> str:
-        """Value of STORAGE_EMULATOR_HOST."""
+        """Its address."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def names(self, bucket: str = BUCKET) -> list[str]:
@@ -96,6 +79,18 @@ class GcsServer(ThreadingHTTPServer):
             found.update(size=str(len(data)), crc32c=None, md5Hash=None)
             self.storage.create_file(bucket, name, data, objects._checksums(data, found))
 
+    def age(self) -> None:
+        """Let everything that is there be old."""
+        with self.lock:
+            for found in self.storage.objects[BUCKET].values():
+                found.update(updated=_LONG_AGO, timeCreated=_LONG_AGO)
+
+    def multiply(self, name: str, others: Iterable[str]) -> None:
+        """Let other names have an object's contents, too."""
+        with self.lock:
+            there = self.storage.objects[BUCKET]
+            there.update({other: {**there[name], "name": other} for other in others})
+
     def clear(self) -> None:
         """Forget all objects, requests and faults."""
         with self.lock:
@@ -103,16 +98,6 @@ class GcsServer(ThreadingHTTPServer):
                 names.clear()
             self.requests.clear()
             self.faults.clear()
-
-    def fault(self, request: str) -> Fault | None:
-        """Return a request's fault, and note that it was sent."""
-        with self.lock:
-            self.requests.append(request)
-            for fault in self.faults:
-                if fault.times and re.search(fault.requests, request):
-                    fault.times -= 1
-                    return fault
-        return None
 
     def get_request(self) -> tuple[socket.socket, Any]:
         """Remember a connection, so that the end of the server is its end, too."""
@@ -214,6 +199,7 @@ class _Handler(RequestHandler):  # type: ignore[misc]
         kind = fault.kind if fault else ""
         if fault and kind == "cut body":
             self._keep_a_part(fault.after)
+        if fault and kind in ("cut body", "slow"):
             time.sleep(fault.seconds)
         if kind in ("cut body", "lost request"):
             self._hang_up()

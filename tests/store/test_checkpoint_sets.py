@@ -7,6 +7,8 @@ import pytest
 
 from tests.store.values import KEY
 from translations_assets.store.attempts import SET_MANIFEST
+from translations_assets.store.bucket.objects import Objects
+from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.medium import Medium
 
@@ -101,3 +103,24 @@ def test_a_set_that_a_killed_worker_left_takes_the_place_of_no_whole_one(
     durable.files.remove(left / SET_MANIFEST)
     add(durable, tmp_path, "4", "4")
     assert placed(durable, tmp_path) == {"2": "2", "4": "4"}
+
+
+def test_a_set_looks_whole_until_it_counts_no_more(
+    bucket: BucketStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever verifies the store while sets are dropped does not take them for damaged."""
+    delete = type(bucket.files.objects).delete
+    seen: list[str] = []
+
+    def looked_at(objects: Objects, name: str, *versions: int) -> bool:
+        done = delete(objects, name, *versions)
+        seen.extend(bucket.wrong_in_set(stored) for _, _, stored in bucket.checkpoint_sets())
+        return done
+
+    monkeypatch.setattr("translations_assets.store.bucket.store._THREADS", 1)
+    monkeypatch.setattr(type(bucket.files.objects), "delete", looked_at)
+    for name in ("1", "2", "3"):  # the first is dropped with the third
+        add(bucket, tmp_path, name, "ab")
+    bucket.drop_checkpoints(KEY, 1)
+    assert {*seen} == {""}
+    assert [*bucket.checkpoint_sets()] == []

@@ -348,3 +348,35 @@ def test_what_a_killed_downloader_has_begun_takes_no_room(
     node.place(large)
     assert node.kept() == [large.digest]
     assert node.left() == []
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o2770])
+def test_a_private_cache_that_others_may_write_is_not_used(
+    node: Node, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    node.cache = NodeCache(node.folder, 1000, private=True)
+    node.folder.mkdir()
+    node.folder.chmod(mode)
+    blob = node.bucket.add_bytes(b"right")
+    (node.root / "output").write_bytes(b"right")
+    node.cache.add(blob, node.root / "output")
+    assert node.place(blob).read_bytes() == b"right"
+    assert list(node.folder.iterdir()) == []
+    assert "others may write to" in caplog.text
+
+
+def test_a_private_cache_is_no_link_and_nobody_elses(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    node.cache = NodeCache(node.folder, 1000, private=True)
+    (node.root / "elsewhere").mkdir(mode=0o700)
+    node.folder.symlink_to(node.root / "elsewhere")
+    blob = node.bucket.add_bytes(b"right")
+    assert node.place(blob).read_bytes() == b"right"
+    assert list((node.root / "elsewhere").iterdir()) == []
+    node.folder.unlink()
+    node.place(blob)
+    assert node.kept() == [blob.digest]
+    assert stat.S_IMODE(node.folder.stat().st_mode) == 0o700
+    monkeypatch.setattr(os, "geteuid", lambda: 47_203)
+    downloads = len(node.bucket.downloads)
+    node.place(blob)
+    assert len(node.bucket.downloads) == downloads + 1

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.gcs_server import Fault, serve
+from tests.store.faults import Fault
+from tests.store.gcs_server import serve
 from tests.store.test_contract import checkpoint_set
 from tests.store.values import KEY, finish, manifest, publish
 from translations_assets.common.errors import DamagedError, StoreError

@@ -340,7 +340,7 @@ def test_steps_stand_under_the_class_where_they_run_with_its_gpus(bench: Bench) 
     four = {**kubernetes.worker_classes, "large-gpu": WorkerClass(gpus=4)}
     moved = {graph.step("write-a").stage: StagePod.model_validate({"worker-class": "large-gpu"})}
     now = kubernetes.model_copy(update={"worker_classes": four, "stages": moved})
-    found = forecast_plan(planned_of(graph), history(bench), kubernetes=now)
+    found = forecast_plan(planned_of(graph), history(bench), cluster=now)
     classes = found.by_class()
     assert list(classes) == ["large-gpu", "cpu"]
     assert classes["large-gpu"].at_least == Cost(1.25 * HOUR, 0.0, 5 * HOUR)
@@ -363,7 +363,7 @@ def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
     }
     short = kubernetes.model_copy(update={"worker_classes": classes})
     graph = demo_graph()
-    found = forecast_plan(planned_of(graph), history(bench), kubernetes=short)
+    found = forecast_plan(planned_of(graph), history(bench), cluster=short)
     write, join = graph.step("write-a").stage, graph.step("join").stage
     remedy = "raise max-hours in the deployment file or, where the steps read parts, split-chunks"
     assert [*found.warnings()] == [
@@ -372,11 +372,11 @@ def test_what_takes_longer_than_an_attempt_may_is_told(bench: Bench) -> None:
     ]
     stages = {write: StagePod.model_validate({"max-hours": 30})}
     longer = forecast_plan(
-        planned_of(graph), history(bench), kubernetes=short.model_copy(update={"stages": stages})
+        planned_of(graph), history(bench), cluster=short.model_copy(update={"stages": stages})
     )
     (line,) = longer.warnings()
     assert line.startswith(f"{join}: 1 step needs up to 13 h, an attempt has 12 h,")
-    assert not [*forecast_plan(planned_of(graph), history(bench), kubernetes=kubernetes).warnings()]
+    assert not [*forecast_plan(planned_of(graph), history(bench), cluster=kubernetes).warnings()]
     assert not [*forecast_plan(planned_of(graph), history(bench)).warnings()]
 
 

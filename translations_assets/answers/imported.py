@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -103,17 +103,12 @@ def _parts(manifest: Manifest, label: str) -> tuple[str, str] | None:
 
 
 def _imported(dataset: Dataset, category: str, short_name: str) -> Imported:
-    return Imported(dataset.key, ROLES[category], frozenset((short_name, *names_of(dataset))))
-
-
-def names_of(dataset: Dataset) -> Iterator[str]:
-    """The names by which a dataset can be asked for: its key, its alias, its short name without one."""
-    yield from filter(None, (dataset.key, dataset.alias, dataset.slug))
+    return Imported(dataset.key, ROLES[category], frozenset((short_name, *dataset.names)))
 
 
 def is_called(dataset: Dataset, name: str) -> bool:
     """True if a name is one of a dataset's, or one without its version."""
-    return Imported(dataset.key, "parallel", frozenset(names_of(dataset))).is_called(name)
+    return Imported(dataset.key, "parallel", frozenset(dataset.names)).is_called(name)
 
 
 def all_names(datasets: Iterable[Dataset]) -> list[str]:

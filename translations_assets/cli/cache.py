@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -14,9 +12,9 @@ from typing import Annotated, Any, cast
 import typer
 from rich.filesize import decimal
 
-from translations_assets.cli import common, completion, exits
+from translations_assets.cli import common, completion
 from translations_assets.cli.common import Json, Partition
-from translations_assets.cli.output import ProgressPrinter, print_answer, print_json
+from translations_assets.cli.output import print_answer, print_json
 from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.step import Step
 from translations_assets.keys.accepted_files import accepted_files, read_accepted
@@ -34,8 +32,6 @@ from translations_assets.runs.known import whole_id
 from translations_assets.store.durable import DurableStore
 from translations_assets.store.gc import Collected, collect
 from translations_assets.store.overlay import OverlayStore
-from translations_assets.store.verify import Sample, Verified
-from translations_assets.store.verify import verify as verify_store
 
 Run = Annotated[
     str,
@@ -46,39 +42,6 @@ Run = Annotated[
     ),
 ]
 _RULES = Rules()
-_OWNERS = 5  # printed of each file
-
-
-@common.reads
-def verify(
-    sample: Annotated[
-        str,
-        typer.Option(metavar="N|N%", help="Re-hash this many contents, or a share of them. Defaults to all."),
-    ] = "",
-    seed: Annotated[
-        int | None, typer.Option(help="Draw the same sample as the run that printed this seed.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Read every file of the store and re-hash contents; damaged files are moved to quarantine/.
-
-    Names each damaged, missing or strange file with the steps that it belongs to and what becomes of them.
-    Exits with 1 when there is one.
-    """
-    store, base = own_and_base()
-    chosen = _sample(sample)
-    seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
-    verified = verify_store(
-        store, sample=chosen, seed=seed, progress=ProgressPrinter("re-hashed", size=True), base=base
-    )
-    if json:
-        print_json(
-            {**_verified_values(verified), "sample": sample or None, "seed": None if chosen is None else seed}
-        )
-    else:
-        _print_verified(verified, str(store), "" if chosen is None else f" (a sample; seed {seed})")
-    if verified.problems:
-        raise typer.Exit(exits.FAILED)
 
 
 @common.reads
@@ -127,7 +90,7 @@ def pin(
     others, (own, base) = 0, own_and_base()
     if base:
         others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
-        lacking += f"; {others:,} are those of {base.url}, where this pin keeps nothing" if others else ""
+        lacking += f"; {others:,} are those of {base}, where this pin keeps nothing" if others else ""
     print_answer(
         json,
         {"run": run, "artifacts": len(uses), "missing": missing, "only_in_base": others},
@@ -203,40 +166,6 @@ def accept(
         {"file": str(path), "changes": [change.script for change in changes], "cached": cached},
         f"Written to {path}; commit it.",
     )
-
-
-def _sample(text: str) -> Sample:
-    if not text:
-        return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)%", text)
-    if match and float(match[1]) <= 100:
-        return float(match[1]) / 100
-    if text.isdecimal():
-        return int(text)
-    raise TranslationsError(f"--sample {text} is neither a number of contents nor a share up to 100%.")
-
-
-def _verified_values(verified: Verified) -> dict[str, Any]:
-    problems = [
-        {**asdict(one), "owners": [{**asdict(owner), "remedy": owner.remedy()} for owner in one.owners]}
-        for one in verified.problems
-    ]
-    return {"checked": verified.checked, "hashed_bytes": verified.hashed_bytes, "problems": problems}
-
-
-def _print_verified(verified: Verified, root: str, sample: str) -> None:
-    for problem in verified.problems:
-        aside = "; moved to quarantine/" if problem.aside else ""
-        typer.echo(f"{problem.kind:8} {problem.path}: {problem.reason}{aside}")
-        for owner in problem.owners[:_OWNERS]:
-            where = ", ".join(filter(None, (owner.stage, owner.partition)))
-            typer.echo(f"    {owner.label} ({where}), {owner.name}: {owner.remedy()}")
-        if problem.owners[_OWNERS:]:
-            typer.echo(f"    and {len(problem.owners) - _OWNERS} more steps")
-    counts = ", ".join(f"{number:,} {kind}" for kind, number in verified.checked.items() if number)
-    typer.echo(f"{root}: {counts or 'nothing there'}; {decimal(verified.hashed_bytes)} re-hashed{sample}")
-    found = len(verified.problems)
-    typer.echo(f"{found} file{'s are' if found > 1 else ' is'} not whole" if found else "All is whole.")
 
 
 def _print_collected(collected: Collected, root: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, TypeAlias
@@ -21,6 +22,7 @@ from translations_assets.records.run import RunOptions
 from translations_assets.running.budget import spent_of
 from translations_assets.running.plan import Plan
 from translations_assets.running.prices import Prices, spent_on
+from translations_assets.running.protocols import Reading
 from translations_assets.runs.run import Run
 from translations_assets.runs.steps import StepProgress, step_of_plan, steps_of_run
 
@@ -176,7 +178,7 @@ def _rows_of_run(run: Run) -> tuple[list[Row], str]:
     """The steps of a run, and the currency of what they cost; empty when there are no prices."""
     project = this_project()
     prices = project.prices(lambda stage: "")  # what was made says on which machine
-    rows = [_row_of(step, prices) for step in steps_of_run(project.store, run)]
+    rows = [_row_of(step, project.store, prices) for step in steps_of_run(project.store, run)]
     return rows, prices.currency if prices else ""
 
 
@@ -225,7 +227,8 @@ def _rows_now(partition: str, overrides: list[str] | None) -> tuple[list[Row], P
     )  # what was looked up before may have changed
     plan = common.plan_of(session, "all")
     prices = project.prices(session.machine)
-    return [_row_of(step_of_plan(session.store, planned), prices) for planned in plan.steps], plan
+    steps = (step_of_plan(session.store, planned) for planned in plan.steps)
+    return [_row_of(step, session.store, prices) for step in steps], plan
 
 
 def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:
@@ -239,10 +242,11 @@ def _blocks(rows: list[Row], steps: bool, every: bool) -> list[Block]:
 
 def _line_of_step(row: Row, width: int) -> str:
     attempts = f"  {row['attempts']} attempts" if row["attempts"] > 1 else ""
+    level = f"  level {row['level']}" if row["level"] else ""
     return (
         f"{shown(row['state'], 11)} {row['label']:{width}} {_number(row['seconds'], 's', 1):>11} "
         f"{_number(row['cpu_seconds'], 's CPU', 1):>15} {_number(row['memory_mb'], 'MB'):>11}  "
-        f"{_gpu(row):22}{row['worker']:9} {row['host'] or '-'}{attempts}"
+        f"{_gpu(row):22}{row['worker']:9} {row['host'] or '-'}{attempts}{level}"
     )
 
 
@@ -266,10 +270,16 @@ def _blocks_of_stages(rows: list[Row], every: bool) -> Iterator[Block]:
         memory = [row["memory_mb"] for row in mine if row["memory_mb"] is not None]
         told = (
             f"{stage:{width}} {_count(mine, 24)} {_number(sum(seconds) if seconds else None, 's', 1):>10} "
-            f"{_number(max(memory) if memory else None, 'MB'):>9}"
+            f"{_number(max(memory) if memory else None, 'MB'):>9}{_levels(mine)}"
         )
         state = min((row["state"] for row in mine), key=URGENT.index)
         yield Block(state, [told, *(line for row in mine for line in _notes(row))])
+
+
+def _levels(rows: list[Row]) -> str:
+    """The levels of trust of the results of some steps; empty where there are none."""
+    found = Counter(row["level"] for row in rows if row["level"])
+    return "".join(f"  {number} of level {level}" for level, number in found.items())
 
 
 def _notes(row: Row) -> Iterator[str]:
@@ -284,9 +294,10 @@ def _count(rows: list[Row], width: int = 0) -> str:
     return counts([row["state"] for row in rows], width) or "no steps"
 
 
-def _row_of(step: StepProgress, prices: Prices | None = None) -> Row:
+def _row_of(step: StepProgress, store: Reading, prices: Prices | None) -> Row:
     """Make the row of a step; `prices` tell its cost. What nobody has measured yet is None."""
     manifest, since = step.manifest, step.since
+    level = store.level_of(manifest.key, manifest.generation) if manifest else ""
     usage = manifest.usage if manifest else Usage()
     spent = spent_on(step.needs, manifest, prices) if manifest else Cost()
     return {
@@ -304,6 +315,7 @@ def _row_of(step: StepProgress, prices: Prices | None = None) -> Row:
         "gpu_utilisation": usage.gpu_utilisation,
         "gpu_memory_mb": usage.gpu_memory / 1e6,
         "cost": spent.values,
+        "level": level or None,
         "why": step.why or None,
         "goes_on_from": step.saved or None,
     }

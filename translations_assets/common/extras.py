@@ -7,7 +7,12 @@ from importlib.util import find_spec
 from translations_assets.common.errors import TranslationsError
 
 # Extra of the wheel → the target of a checkout's Makefile that installs it
-TARGETS = {"cluster": "install", "ja-ko": "install", "tracking": "install-tracking"}
+TARGETS = {
+    "cluster": "install",
+    "ja-ko": "install",
+    "signing": "install-signing",
+    "tracking": "install-tracking",
+}
 
 
 def how_to_install(extra: str) -> str:

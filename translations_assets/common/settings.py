@@ -6,8 +6,9 @@ No other module reads these variables, so this page is the complete list:
 |---|---|---|
 | `TRANSLATIONS_STATE` | the folder for everything that is written | `.state` in the project folder |
 | `TRANSLATIONS_DEPLOYMENT` | the deployment file: the store and the machines of an installation | none |
-| `TRANSLATIONS_STORE` | the store, a folder or `gs://bucket/path` | the deployment's, else in the state |
+| `TRANSLATIONS_STORE` | a folder, `gs://bucket/path` or `s3://bucket/path` | the deployment's, or in state |
 | `TRANSLATIONS_STORE_BASE` | a store to read, never written, in the same forms | the deployment's |
+| `TRANSLATIONS_LEVEL` | one's own level of trust, of those in the deployment file | the deployment's |
 | `TRANSLATIONS_CONFIGS` | folders of training configs, split by `:` | `configs` here, else in the project |
 | `TRANSLATIONS_SPACE` | the space that refs are written to | the deployment's, else `<user>-<git branch>` |
 | `TRANSLATIONS_SERVER` | the address of Dagster's web server | `http://127.0.0.1:3000` |
@@ -16,8 +17,10 @@ No other module reads these variables, so this page is the complete list:
 | `TRANSLATIONS_FILES` | folders whose files file:// URLs may name, split by `:` | see `file_folders` |
 | `TRANSLATIONS_CACHE` | the folder for downloads from a bucket, shared by all steps of a machine | none |
 | `TRANSLATIONS_CACHE_GB` | the size that this folder is kept below | 100 |
+| `TRANSLATIONS_S3_ADDRESSING` | `path` or `virtual`: where requests name the bucket | see `s3_addressing` |
 | `TRANSLATIONS_WEBHOOK` | the address that notices of runs are sent to, a secret | none |
 | `TRANSLATIONS_REMOTE_SETTINGS_LOGIN` | `user:password` or `Bearer …` at Remote Settings, a secret | none |
+| `TRANSLATIONS_SIGN_PASSWORD` | the password of the private key that signs models, a secret | none |
 
 The project folder is a checkout, or a folder that `translations init` has made (`project_folder`); the code's
 own files are found by `repository_root`. A variable that is set but empty counts as not set.
@@ -34,6 +37,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _CREDENTIALS = (".config/gcloud", ".kube", ".ssh", ".aws", ".netrc")  # below the user's home
+_CREDENTIAL_FILES = (
+    *("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG"),
+    *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+)
 DEFINITIONS = "translations_assets.definitions"  # the module that Dagster loads
 LOCAL_SERVER = "http://127.0.0.1:3000"  # of `make ui`, and of a port that kubectl forwards
 _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -95,7 +103,7 @@ def file_folders() -> tuple[str, ...]:
 
 def credentials(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Paths of a user's credentials, by the user's variables: no config can name one as a dataset."""
-    given = [environment.get("GOOGLE_APPLICATION_CREDENTIALS"), environment.get("CLOUDSDK_CONFIG")]
+    given = [environment.get(name) for name in _CREDENTIAL_FILES]
     given += environment.get("KUBECONFIG", "").split(":")
     if home := environment.get("HOME"):
         given += [f"{home}/{name}" for name in _CREDENTIALS]
@@ -112,8 +120,12 @@ def store_url(deployed: str | None = None) -> str:
 
     `deployed` is what the deployment file says; the variable wins.
     """
-    value = os.environ.get("TRANSLATIONS_STORE") or deployed or str(state_folder() / "store")
-    return value if "://" in value else str(_folder(value))
+    return absolute(os.environ.get("TRANSLATIONS_STORE") or deployed or str(state_folder() / "store"))
+
+
+def absolute(store: str) -> str:
+    """The name of a store as a URL, as it was given, or as an absolute path."""
+    return store if "://" in store else str(_folder(store))
 
 
 def is_store_named(deployed: str | None = None) -> bool:
@@ -124,7 +136,12 @@ def is_store_named(deployed: str | None = None) -> bool:
 def store_base_url(deployed: str | None = None) -> str:
     """A store that is read in addition to `store_url` and never written, in the same form, or empty."""
     value = os.environ.get("TRANSLATIONS_STORE_BASE") or deployed or ""
-    return value if not value or "://" in value else str(_folder(value))
+    return absolute(value) if value else ""
+
+
+def level(deployed: str | None = None) -> str:
+    """The name of one's own level of trust, among those of the deployment file; empty when none is named."""
+    return os.environ.get("TRANSLATIONS_LEVEL") or deployed or ""
 
 
 def config_folders() -> tuple[Path, ...]:
@@ -182,6 +199,11 @@ def remote_settings_login() -> str:
     return os.environ.get("TRANSLATIONS_REMOTE_SETTINGS_LOGIN", "").strip()
 
 
+def sign_password() -> str:
+    """The password of the private key that signs models; empty when there is none."""
+    return os.environ.get("TRANSLATIONS_SIGN_PASSWORD", "").strip()
+
+
 def server_url() -> str:
     """The address of Dagster's web server, as this machine reaches it."""
     return os.environ.get("TRANSLATIONS_SERVER") or LOCAL_SERVER
@@ -207,6 +229,19 @@ def download_cache() -> tuple[Path, int] | None:
     if not 0 < gigabytes < math.inf:
         raise ValueError(f"TRANSLATIONS_CACHE_GB={size!r} is no size; give GB as a positive number")
     return _folder(folder), int(gigabytes * 1e9)
+
+
+def s3_addressing() -> str:
+    """Where requests to S3 name the bucket: in the `path`, in the `virtual` host, or as the client finds.
+
+    In the path where an endpoint of one's own is named, as few of those answer to a host for each bucket.
+    Raises ValueError for another word.
+    """
+    value = os.environ.get("TRANSLATIONS_S3_ADDRESSING", "")
+    if value not in ("", "path", "virtual"):
+        raise ValueError(f"TRANSLATIONS_S3_ADDRESSING={value!r} is unknown; give path or virtual")
+    own = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return value or ("path" if own else "auto")
 
 
 def project_folder() -> Path:

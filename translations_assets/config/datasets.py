@@ -98,6 +98,11 @@ class Dataset:
         """The name in labels, results, thresholds, weights and names of filter files."""
         return self.alias or self.slug
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names by which people can ask for it: its key, its alias, its short name without one."""
+        return tuple(filter(None, (self.key, self.alias, self.slug)))
+
     @cached_property
     def slug(self) -> str:
         """The name that follows from the key: letters and digits of any script, `_` and `-`.

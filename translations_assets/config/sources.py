@@ -85,7 +85,7 @@ def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str
     allowed = f"below {', '.join(folders)}" if folders else "in a mirror"
     return (
         f"{path} must not be read here: files may lie {allowed}; put it there, or have its folder named in "
-        "the deployment file (kubernetes.files) or in TRANSLATIONS_FILES"
+        "the deployment file (`files` of the cluster) or in TRANSLATIONS_FILES"
     )
 
 

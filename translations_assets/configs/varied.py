@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from translations_assets.config.datasets import Dataset, listed
+from translations_assets.config.datasets import listed
 from translations_assets.config.errors import ConfigError, among
 from translations_assets.config.load import apply_overrides, parse_config, split_key
 from translations_assets.config.migrate import located
@@ -43,15 +43,11 @@ def varied(text: str, source: Path | str, variant: Variant, sweep: str) -> str:
 
 
 def _without(text: str, source: str, variant: Variant, sweep: str) -> str:
-    """The text without the dataset that a variant leaves out, called by its key, alias or short name."""
-    removal = without_datasets(text, source, lambda dataset: variant.without in _names(dataset))
+    """The text without the dataset that a variant leaves out, called by one of its names."""
+    removal = without_datasets(text, source, lambda dataset: variant.without in dataset.names)
     if not removal.removed:
         keys = [dataset.shown_key for _, dataset in listed(read_yaml(text, source).value)]
         near = among(variant.without, keys)
         said = f"{variant.partition}: without: {source} has no dataset {variant.without!r}.{near}"
         raise ConfigError.of(said, sweep)
     return removal.text
-
-
-def _names(dataset: Dataset) -> tuple[str, ...]:
-    return dataset.key, dataset.short_name

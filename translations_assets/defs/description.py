@@ -39,7 +39,7 @@ def kinds_of(stage: Stage) -> set[str]:
 def tags_of(stage: Stage) -> dict[str, str]:
     """The tags by which people find an asset among others."""
     deployment = PROJECT.deployment
-    own = deployment.kubernetes.stage(stage.name) if deployment and deployment.kubernetes else None
+    own = deployment.cluster.stages.get(stage.name) if deployment and deployment.cluster else None
     machine = own.worker_class if own and own.worker_class else largest_machine(stage)
     return {MACHINE_TAG: machine, FAMILY_TAG: stage.group}
 

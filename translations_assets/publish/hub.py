@@ -3,7 +3,8 @@
     README.md        the model card, which the hub checks
     exported/        the export, as the card's example reads it
     evaluation/<model>/<test set>.metrics.json
-    report.html, config.yml
+    report.html, config.yml, provenance.intoto.json, sbom.cdx.json
+    model.sig, provenance.sigstore.json     where they are signed
 
 A repository holds one model; earlier ones stay in its history.
 """
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from translations_assets.publish.model import PublishedModel
 
 NAME = re.compile(r"[\w.-]+/[\w.-]+")
-OF_ONE_MODEL = ("exported", "evaluation")  # folders in which nothing of another model may stay
+# Folders and files of which nothing of another model may stay
+OF_ONE_MODEL = ("exported", "evaluation", "model.sig", "provenance.sigstore.json")
 LOGIN = "Set HF_TOKEN to a token that may write to it, or type `hf auth login`."
 
 

@@ -4,6 +4,8 @@
     models/en-ru/spring_<id>/exported/metadata.json     written last: where it stands, everything stands
     models/en-ru/spring_<id>/evaluation/<model>/<test set>.metrics.json
     models/en-ru/spring_<id>/report.html, README.md     the report, and the model card
+    models/en-ru/spring_<id>/provenance.intoto.json, sbom.cdx.json     where it comes from; what is in it
+    models/en-ru/spring_<id>/provenance.sigstore.json, model.sig       the first, and exported/, signed
     experiments/en-ru/spring_<id>/config.yml    the training config
 
 Mozilla's scripts take the last 22 characters of a folder's name for the id of a Taskcluster group. Here they
@@ -17,18 +19,26 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.model_names import BACKWARDS, FINETUNED, OTHERS, RELEASED, TEACHERS
+from translations_assets.publish.bill import bill_of_materials
+from translations_assets.publish.origins import names_of_tests, origins_of
+from translations_assets.publish.provenance import statement
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.manifest import Manifest
 from translations_assets.report.facts import Report
 from translations_assets.report.page import as_card, as_html
 from translations_assets.results.scores import Scores
 
+if TYPE_CHECKING:
+    from translations_assets.publish.signing import Signer
+
 EXPORT = "export"
 METADATA = "metadata.json"
+PROVENANCE, BILL = "provenance.intoto.json", "sbom.cdx.json"
+SIGNATURES = ("model.sig", "provenance.sigstore.json")  # as `Signatures` has them
 ID_LENGTH = 22
 DIGITS = 4
 OWN = {*OTHERS} - {RELEASED}  # besides teachers
@@ -69,29 +79,38 @@ def published_model(report: Report) -> PublishedModel:
     return PublishedModel(known.manifest, session.config.pair, f"{experiment.name}_{identity}")
 
 
-def write_files(model: PublishedModel, report: Report, config: str, work: Path) -> dict[str, Path]:
+def write_files(
+    model: PublishedModel, report: Report, config: str, work: Path, signer: Signer | None = None
+) -> dict[str, Path]:
     """Put all files of a model into a folder: name at the destination → file, in the order of copying."""
     exported, last = f"{model.folder}/exported", f"{model.folder}/exported/{METADATA}"
+    origins = origins_of(report, model.manifest, model.pair)
+    told = statement(report.session.config.experiment.name, origins)
     texts = {
         **dict(_metrics(model, report)),
+        f"{model.folder}/{PROVENANCE}": told,
+        f"{model.folder}/{BILL}": bill_of_materials(model.name, report, origins),
         f"{model.folder}/report.html": as_html(report, config),
         f"{model.folder}/README.md": as_card(report, config),
         f"experiments/{model.pair}/{model.name}/config.yml": config,
     }
     blobs = {f"{exported}/{name}": blob for name, blob in model.manifest.outputs.items()}
-    files = {name: work / name for name in (*blobs, *texts)}
-    for path in files.values():
-        path.parent.mkdir(parents=True, exist_ok=True)
+    (work / exported).mkdir(parents=True)
     for name, blob in blobs.items():
-        report.session.store.place_blob(blob, files[name])
+        report.session.store.place_blob(blob, work / name)
+    if signer:
+        signed = signer.sign(work / exported, told)
+        texts |= {f"{model.folder}/{name}": text for name, text in zip(SIGNATURES, signed, strict=True)}
+    files = {name: work / name for name in (*blobs, *texts)}
     for name, text in texts.items():
+        files[name].parent.mkdir(parents=True, exist_ok=True)
         files[name].write_text(text, encoding="utf-8", newline="")
     return {name: files[name] for name in (*(name for name in files if name != last), last)}
 
 
 def _metrics(model: PublishedModel, report: Report) -> Iterator[tuple[str, str]]:
     """The scores of the partition's own models, a file for each model and test set."""
-    names = {test.known_as: test.short_name for test in report.session.config.datasets.test}
+    names = names_of_tests(report)
     for evaluated, tests in report.evaluations.items():
         if evaluated in OWN or evaluated.startswith(TEACHERS):
             for dataset, scores in tests.items():

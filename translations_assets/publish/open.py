@@ -12,8 +12,8 @@ WEB = ("http://", "https://")
 
 
 def open_destination(url: str) -> Destination:
-    """The destination at `gs://bucket/folder`, `hf://owner/name`, `http://server/v1` (of Remote Settings),
-    `file:///folder` or a plain path; nothing is made or asked.
+    """The destination at `gs://bucket/folder`, `s3://bucket/folder`, `hf://owner/name`, `http://server/v1`
+    (of Remote Settings), `file:///folder` or a plain path; nothing is made or asked.
     """
     if url.startswith(HUB):
         from translations_assets.publish.hub import HubDestination

@@ -2,7 +2,8 @@
 
 A name becomes one safe file name, whatever people put into keys, partitions, spaces and run ids. Contents
 carry their own SHA-256, so that torn or flipped ones are never taken for whole ones: JSON objects as their
-first field, text and log parts as a first line, `# sha256 <hex>`.
+first field, text and log parts as a first line, `# sha256 <hex>`. The first version wrote text and log parts
+without it, and those are read as they are.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ DIFFERENT = "the contents differ from their SHA-256"
 
 _HEADER = b"# sha256 "
 _HEADER_END = len(_HEADER) + 65
+_LINE_OF_DIGEST = re.compile(rb".{%d}[0-9a-f]{64}\n" % len(_HEADER), re.DOTALL)  # whatever it begins with
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _UNSAFE = re.compile(r"[^A-Za-z0-9_@.+=,-]|^\.")
 _ESCAPED = re.compile(r"(?:%[0-9A-F]{2})+")
@@ -67,11 +69,23 @@ def seal_bytes(data: bytes) -> bytes:
 
 
 def unseal_bytes(data: bytes) -> bytes:
-    """The bytes that were sealed. Raises ValueError when these are not what `seal_bytes` wrote."""
+    """The bytes that were sealed, or that the first version wrote; ValueError for damaged ones.
+
+    >>> unseal_bytes(b"written by the first version")
+    b'written by the first version'
+    """
     body = data[_HEADER_END:]
-    if data != seal_bytes(body):
+    if data == seal_bytes(body):
+        return body
+    if _is_damaged(data):
         raise ValueError(DIFFERENT)
-    return body
+    return data
+
+
+def _is_damaged(data: bytes) -> bool:
+    """True if bytes that no digest stands for have had one, are cut off before it, or were never written."""
+    begins = data.startswith((_HEADER, _START)) or _HEADER.startswith(data)
+    return begins or b"\0" in data or _LINE_OF_DIGEST.match(data) is not None
 
 
 def _digest(body: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -36,11 +37,12 @@ from translations_assets.results.markup import MarkupScores
 from translations_assets.results.scores import Scores, ScoreTable, score_tables
 from translations_assets.results.training import Training
 from translations_assets.running.prices import Prices, class_of, spent_on
+from translations_assets.running.resolve import parallel_map
 from translations_assets.running.session import Session
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
-    from translations_assets.config.deployment import Kubernetes
+    from translations_assets.config.deployment import ClusterSection
     from translations_assets.running.protocols import Store
 
 
@@ -75,7 +77,8 @@ class Report:
     models       the partition's own ones, in the order of their evaluations → the steps that made each
     costs        label → what a result took
     prices       by which money and energy are told; None where none are known
-    kubernetes   the cluster that steps run on; None for one's own machine
+    cluster   the cluster that steps run on; None for one's own machine
+    levels       label → the level of trust of what counts for the step; empty where there are none
     """
 
     session: Session
@@ -94,7 +97,8 @@ class Report:
     models: Mapping[str, Collection[Step]]
     costs: Mapping[str, Cost]
     prices: Prices | None
-    kubernetes: Kubernetes | None
+    cluster: ClusterSection | None
+    levels: Mapping[str, str]
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -142,7 +146,7 @@ class Report:
 
     def worker_class(self, step: Step) -> str:
         """The worker class on which a step runs."""
-        return class_of(step, self.kubernetes)
+        return class_of(step, self.cluster)
 
     @property
     def spent(self) -> Cost:
@@ -155,6 +159,11 @@ class Report:
         stages = self.session.graph.stages.items()
         found = {stage: [step for step in steps if step.label in self.results] for stage, steps in stages}
         return {stage: steps for stage, steps in found.items() if steps}
+
+    def levels_of(self, steps: Iterable[Step]) -> str:
+        """The number of results of each level of trust, among those of some steps: `3 release, 1 branch`."""
+        found = Counter(self.levels[step.label] for step in steps if step.label in self.levels)
+        return ", ".join(f"{number} {level}" for level, number in found.items())
 
     @property
     def classes(self) -> dict[str, Cost]:
@@ -182,7 +191,7 @@ class Report:
 
 
 def gather(
-    session: Session, history: History, prices: Prices | None = None, kubernetes: Kubernetes | None = None
+    session: Session, history: History, prices: Prices | None = None, cluster: ClusterSection | None = None
 ) -> Report:
     """Gather the results of a session's partition. Runs nothing, and reads each file of the store once."""
     session, graph = copy(session), session.graph
@@ -213,8 +222,17 @@ def gather(
         },
         costs={label: spent_on(*known, prices) for label, known in results.items()},
         prices=prices,
-        kubernetes=kubernetes,
+        cluster=cluster,
+        levels=_levels(session.store, results),
     )
+
+
+def _levels(store: Store, results: Mapping[str, KnownResult]) -> dict[str, str]:
+    """Label → the level of trust of its result; empty where there are none."""
+    made = [(label, known.manifest) for label, known in results.items()]
+    with parallel_map(store) as each:
+        levels = each(lambda one: store.level_of(one[1].key, one[1].generation), made)
+        return {label: level for (label, _), level in zip(made, levels, strict=True) if level}
 
 
 def _before(

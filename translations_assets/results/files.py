@@ -16,6 +16,7 @@ from translations_assets.results.training import Training
 from translations_assets.running.protocols import Reading
 
 STATISTICS = "stats.json"  # lines that a step read, kept and dropped
+CLASSIFIER = "model.json"  # which classifier of text a step fetched
 METRICS = "metrics.json"  # of a training or an evaluation
 SCORES = "scores.json"  # further metrics of an evaluation
 NUMBERS = "numbers.json"  # for gates
@@ -33,6 +34,11 @@ def read_statistics(store: Reading, outputs: Outputs, label: str) -> Statistics 
     Raises DamagedError when the file is damaged, or is not what a script writes; so do the others.
     """
     return _read(store, outputs, STATISTICS, label, Statistics.from_dict)
+
+
+def read_classifier(store: Reading, outputs: Outputs, label: str) -> Statistics | None:
+    """Read revision and licence of the classifier that a step fetched; None for other steps."""
+    return _read(store, outputs, CLASSIFIER, label, Statistics.from_dict)
 
 
 def read_metrics(store: Reading, outputs: Outputs, label: str) -> Training | Scores | None:

@@ -119,9 +119,10 @@ def merged_lines(
     """Each dataset that a step merged, and its lines after every stage, the first stage first.
 
     `stats` are the step's; `counted` gives the lines that a step counted, None where that is not known:
-    such a stage is known by what the next one read. Nothing for a step that merges no datasets.
+    such a stage is known by what the next one read. Nothing for a step that merges no datasets, or that an
+    early version made, which counted none of them.
     """
-    if stats is None or not step.args.get("datasets"):
+    if stats is None or not stats.datasets or not step.args.get("datasets"):
         return
     for merged, text in zip(stats.datasets, _texts_of(step), strict=True):
         dataset, lines = step.aliases.get(merged.dataset, merged.dataset), merged.lines

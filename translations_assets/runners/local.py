@@ -11,9 +11,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -38,6 +39,22 @@ _LOOK_SECONDS = 2.0  # between two looks, while waiting for slots, whether anoth
 _LONG_SECONDS = 60.0  # the end of an attempt wakes who waits for it
 
 
+@dataclass(frozen=True)
+class WorkerStart:
+    """How workers are started, where that is not as this process was.
+
+    python     the interpreter of an environment with the same libraries
+    threads    for each script, instead of one for each of its CPU slots
+    variables  of the environment, besides those of this process
+    umask      -1: that of this process
+    """
+
+    python: str = sys.executable
+    threads: int | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    umask: int = -1
+
+
 class LocalRunner:
     """A `Runner` on this machine.
 
@@ -46,6 +63,7 @@ class LocalRunner:
     gpus   GPUs, by default those that nvidia-smi finds
     files  folders below which files lie that file:// URLs may name, in addition to those of the mirror
     unsaved_minutes  as in `Deployment`
+    start  how its workers are started
     """
 
     def __init__(
@@ -55,8 +73,10 @@ class LocalRunner:
         gpus: Sequence[Gpu] | None = None,
         files: Sequence[str] = (),
         unsaved_minutes: float = UNSAVED_MINUTES,
+        start: WorkerStart = WorkerStart(),
     ) -> None:
         self._state, self._files, self._unsaved_minutes = state, tuple(files), unsaved_minutes
+        self._start = start
         self._cpus = cpus or cpu_count()
         self._given_gpus = gpus
 
@@ -141,7 +161,7 @@ class LocalRunner:
             job=submission.job,
             store=url,
             work=str(self._work_root(url)),
-            threads=len(slots.cpus),
+            threads=self._start.threads or len(slots.cpus),
             gpus=slots.gpus,
             workspace=workspace([self._gpus[name] for name in slots.gpus]),
             memory=script_memory() * len(slots.cpus) // self._cpus,
@@ -149,7 +169,7 @@ class LocalRunner:
             unsaved_minutes=self._unsaved_minutes,
         )
         with tempfile.TemporaryFile() as errors:
-            reply = WorkerProcess(submission, slots.descriptors, errors, leave).run(request)
+            reply = WorkerProcess(submission, slots.descriptors, errors, leave, self._start).run(request)
         if isinstance(reply, Detached):
             slots.hand_over()
             message = "the run was cancelled; the step goes on for others, or ends by itself"
@@ -181,16 +201,27 @@ class WorkerProcess:
     """
 
     def __init__(
-        self, submission: Submission, slots: Sequence[int], errors: IO[bytes], leave: Callable[[], None]
+        self,
+        submission: Submission,
+        slots: Sequence[int],
+        errors: IO[bytes],
+        leave: Callable[[], None],
+        start: WorkerStart,
     ) -> None:
         path = filter(None, (_ROOT, os.environ.get("PYTHONPATH")))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "translations_assets.runners.worker"],
+            [start.python, "-m", "translations_assets.runners.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             pass_fds=slots,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONSAFEPATH": "1"},
+            env={
+                **os.environ,
+                **start.variables,
+                "PYTHONPATH": os.pathsep.join(path),
+                "PYTHONSAFEPATH": "1",
+            },
+            umask=start.umask,
             start_new_session=True,  # Ctrl-C in a terminal is for this process, which then cancels in order
         )
         assert self._process.stdin is not None

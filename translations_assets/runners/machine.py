@@ -54,6 +54,26 @@ def cpu_count(cgroup: Path = _CGROUP) -> int:
     return max(1, min(cores, math.ceil(share))) if share > 0 else cores
 
 
+def allotted_cpus(environment: Mapping[str, str]) -> int:
+    """Cores of this process, no more than Slurm has given to its job, where that binds it to none."""
+    given = environment.get("SLURM_CPUS_ON_NODE", "")
+    return min(cpu_count(), int(given)) if given.isdecimal() else cpu_count()
+
+
+def allotted_memory(environment: Mapping[str, str]) -> int:
+    """MB for all scripts that run at a time, of the memory that Slurm has given to this process's job.
+
+    >>> allotted_memory({"SLURM_MEM_PER_CPU": "2000", "SLURM_CPUS_ON_NODE": "4"})
+    7200
+    """
+    of_node, of_cpu = (environment.get(f"SLURM_MEM_PER_{name}", "") for name in ("NODE", "CPU"))
+    cpus = environment.get("SLURM_CPUS_ON_NODE", "")
+    given = int(of_node) if of_node.isdecimal() else 0
+    if not given and of_cpu.isdecimal() and cpus.isdecimal():
+        given = int(of_cpu) * int(cpus)
+    return int(given * _SCRIPT_SHARE) or script_memory()  # 0: all of the node's
+
+
 def out_of_memory_kills(cgroup: Path = _CGROUP) -> int:
     """Count the processes of this control group that the kernel has killed for want of memory."""
     words = _words(cgroup / "memory.events") or _words(cgroup / "memory" / "memory.oom_control")

@@ -101,18 +101,18 @@ class Attempts:
     def _attempts(self, missing: StepState, wake: Wake) -> Work[Outcome]:
         step = missing.step
         job = yield from self._reach(step, lambda: at_once(lambda: self._job(missing)))
-        for number in range(step.attempts):
-            if number:
-                seconds = min(RETRY_SECONDS * 2 ** (number - 1), LONGEST_PAUSE)
-                yield from pause(seconds, self.cancel.is_set, self.means.clock)
-            if number and self.cancel.is_set():
-                return Outcome("cancelled", message="cancelled before another attempt")
-            attempt = replace(job, attempt=job.attempt + number)
-            outcome = yield from self._reach(step, partial(self._attempt, missing, attempt, wake))
-            if outcome.kind != "temporary" or number == step.attempts - 1:
+        counted = 0
+        while True:
+            outcome = yield from self._reach(step, partial(self._attempt, missing, job, wake))
+            counted += not outcome.uncounted
+            if outcome.kind != "temporary" or counted == step.attempts:
                 return outcome
             self._retry(step, why_ended(outcome))
-        raise AssertionError("a step has at least one attempt")
+            seconds = min(RETRY_SECONDS * 2 ** max(counted - 1, 0), LONGEST_PAUSE)
+            yield from pause(seconds, self.cancel.is_set, self.means.clock)
+            if self.cancel.is_set():
+                return Outcome("cancelled", message="cancelled before another attempt")
+            job = replace(job, attempt=job.attempt + 1)
 
     def _attempt(self, missing: StepState, job: Job, wake: Wake) -> Work[Outcome]:
         """One attempt, if the budget has enough for it.

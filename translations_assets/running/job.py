@@ -60,6 +60,7 @@ class Outcome(Record):
     cancelled  ended because it was asked for
 
     unreachable: temporary, and it was the store that could not be reached, not the step's own machine
+    uncounted: temporary, and none of the step's attempts: a queue took its place back, as it may do often
     """
 
     kind: Literal["done", "failed", "temporary", "cancelled"]
@@ -67,6 +68,7 @@ class Outcome(Record):
     message: str = ""
     log_tail: str = ""
     unreachable: bool = False
+    uncounted: bool = False
 
 
 INPUT_FOLDER = "in"

@@ -10,7 +10,7 @@ from translations_assets.records.cost import HOUR, Cost
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from translations_assets.config.deployment import Costs, Kubernetes, WorkerClassName
+    from translations_assets.config.deployment import ClusterSection, Costs, WorkerClassName
     from translations_assets.graph.step import Step
     from translations_assets.records.manifest import Manifest
 
@@ -29,9 +29,9 @@ class RecordedStep(NamedTuple):
     args: Mapping[str, Any] = {}
 
 
-def class_of(step: Step | RecordedStep, kubernetes: Kubernetes | None) -> WorkerClassName:
+def class_of(step: Step | RecordedStep, cluster: ClusterSection | None) -> WorkerClassName:
     """The worker class on which a step runs; on one's own machine that which it asks for."""
-    return kubernetes.class_of(step.stage, step.worker) if kubernetes else step.worker
+    return cluster.class_of(step.stage, step.worker) if cluster else step.worker
 
 
 def model_asked(step: Step | RecordedStep, made: Manifest | None = None) -> str:
@@ -44,12 +44,12 @@ def model_asked(step: Step | RecordedStep, made: Manifest | None = None) -> str:
 class Prices:
     """The prices of machines and services.
 
-    kubernetes  the cluster that has them; None on one's own machine
+    cluster  the cluster that has them; None on one's own machine
     asked       the kind of machine that is asked for a stage, `spot` or `standard`; empty when none is
     """
 
     costs: Costs
-    kubernetes: Kubernetes | None
+    cluster: ClusterSection | None
     asked: Callable[[str], str]
 
     @property
@@ -59,7 +59,7 @@ class Prices:
 
     def priced(self, step: Step | RecordedStep, cost: Cost, made: Manifest | None = None) -> Cost:
         """Return a step's cost with money and energy, on the kind of machine where it was made, if it was."""
-        name = class_of(step, self.kubernetes)
+        name = class_of(step, self.cluster)
         rate = self.costs.worker_classes.get(name)
         service = self._of_service(step, cost, made)
         if rate is None:
@@ -80,14 +80,14 @@ class Prices:
 
     def without(self, steps: Iterable[Step]) -> list[WorkerClassName]:
         """The worker classes of steps that have no price."""
-        names = {class_of(step, self.kubernetes) for step in steps}
+        names = {class_of(step, self.cluster) for step in steps}
         return sorted(names - self.costs.worker_classes.keys())
 
     def _machine(self, name: WorkerClassName, step: Step | RecordedStep, made: Manifest | None) -> str:
         worker = made.provenance.worker if made else None
         if worker and (machine := worker.others.get("machine")):
             return str(machine)
-        worker_class = self.kubernetes.worker_classes.get(name) if self.kubernetes else None
+        worker_class = self.cluster.worker_classes.get(name) if self.cluster else None
         return worker_class.machine_for(self.asked(step.stage)) if worker_class else "standard"
 
 

@@ -49,6 +49,9 @@ class Reading(Protocol):
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
 
+    def level_of(self, key: str, generation: int) -> str:
+        """The level of trust of a result: that of the place where it stands; empty where there are none."""
+
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, each generation of each step, by key."""
 

@@ -154,7 +154,14 @@ class Checkpoints(Generic[P]):
 
     def drop_checkpoints(self, key: str, generation: int) -> None:
         """Remove the sets of a step that has finished."""
-        self.files.remove(self._sets(key, generation))
+        sets = self._sets(key, generation)
+        for stored in self._sets_below(sets):
+            self._discount(stored)
+        self.files.remove(sets)
+
+    def _discount(self, stored: P) -> None:
+        """Let a set count no more, before its files go: else it would look damaged meanwhile."""
+        self.files.unlink(stored / SET_MANIFEST)
 
     def checkpoint_sets(self) -> Iterator[tuple[str, int, P]]:
         """(key, generation, folder) of every checkpoint set, whole or not."""
@@ -243,6 +250,7 @@ class Checkpoints(Generic[P]):
         newest = [folder for folder, whole in stored.items() if whole][-KEPT:]
         for folder in stored:
             if folder not in newest:
+                self._discount(folder)
                 self.files.remove(folder)
 
     def _place_set(self, stored: P, target: Path, near: Mapping[Blob, Path]) -> dict[Blob, Path] | None:

@@ -9,14 +9,17 @@ from translations_assets.store.records import Records
 
 
 class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
-    """A `Store` that `gc` and `verify` maintain; see `running.protocols.Store`."""
+    """A `Store` that `gc` and `verify` maintain; see `running.protocols.Store`.
+
+    level  of trust, as the deployment file names it for this place; empty where there are none
+    """
 
     look_ups = 1  # where a look-up takes no time to speak of, threads only cost some
     rewrite_seconds = 0.0
 
-    def __init__(self, files: Medium[P], owners: FencedOwners) -> None:
-        self.files, self.owners = files, owners
-        self.root, self.url = files.root, files.url
+    def __init__(self, files: Medium[P], owners: FencedOwners, level: str = "") -> None:
+        self.files, self.owners, self.level = files, owners, level
+        self.root, self.url = files.root, f"{files.url}?level={level}" if level else files.url
 
     def __str__(self) -> str:
         return str(self.files)
@@ -24,3 +27,7 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
     def exists(self) -> bool:
         """True if anything was ever stored here."""
         return any(name in self.files.folders for name in self.files.names(self.files.root))
+
+    def level_of(self, key: str, generation: int) -> str:
+        """The level of trust of a result: that of the place where it stands; empty where there are none."""
+        return self.level if self.level and self.generation(key, generation) else ""

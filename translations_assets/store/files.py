@@ -28,7 +28,7 @@ from translations_assets.store.contents import (
     open_plain,
 )
 from translations_assets.store.locks import acquire, acquire_new, release, share_folder
-from translations_assets.store.medium import FOLDERS, Medium, StoredFile, quarantined
+from translations_assets.store.medium import FOLDERS, LEVEL_MARK, Medium, StoredFile, quarantined
 
 MARK = "store.json"  # made with the store: a folder without it may be where the store is mounted, and is not
 _FORMAT = b'{"format": 1}\n'
@@ -57,7 +57,7 @@ _AWAY = {
 class Files(Medium[Path]):
     """The files below a store's root. Every method raises StoreError where Python would raise OSError."""
 
-    folders: Collection[str] = (*FOLDERS, "locks", "tmp", "work", MARK)
+    folders: Collection[str] = (*FOLDERS, "locks", "tmp", "work", MARK, LEVEL_MARK)
 
     def __init__(self, root: Path, read_only: bool = False) -> None:
         self.root, self.url, self.read_only = root, root.as_uri(), read_only

@@ -228,6 +228,6 @@ class LocalStore(DurableStore[Path]):
 
     files: LocalFiles
 
-    def __init__(self, root: Path, *, read_only: bool = False) -> None:
+    def __init__(self, root: Path, *, read_only: bool = False, level: str = "") -> None:
         files = LocalFiles(root.resolve(), read_only)
-        super().__init__(files, Ownership(files))
+        super().__init__(files, Ownership(files), level)

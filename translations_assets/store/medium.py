@@ -17,6 +17,7 @@ FOLDERS = (
     *("blobs", "steps", "retired", "logs", "checkpoints"),
     *("runs", "refs", "pins", "publications", "configs", "quarantine"),
 )
+LEVEL_MARK = "level.json"  # at the root: the level of trust that the place was set up for (`store.levels`)
 
 P = TypeVar("P", bound=PurePath)
 
@@ -76,6 +77,10 @@ class Medium(Protocol[P]):
 
         For a folder: about the time when something in it was last written.
         """
+
+    def began(self, folder: P) -> dict[str, int]:
+        """The time at which each file in a folder was first written, in ns, by its name."""
+        return {entry.name: entry.modified for entry in self.entries(folder)}
 
     def read(self, path: P) -> bytes | None:
         """A file's contents, None when it does not exist."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ from translations_assets.store.medium import warn
 _POLL_SECONDS = 0.1
 _LARGEST_ADDED = 1 << 30  # bytes; copying a larger file takes long, and perhaps it is never asked for here
 _PART = ".part"
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 Download = Callable[[Blob, Path], None]
 
@@ -45,10 +47,13 @@ class NodeCache:
     Inputs of steps are hard links to the files in here, and a script may have changed one: so the digest is
     verified each time that a file is placed. Reading it once is cheaper than a copy for each step; time and
     size would not show a change that keeps them.
+
+    private  whether nobody else may write to the folder, as where there are levels of trust: who writes to it
+             could change an input after it was verified, or lead our own writing elsewhere by a link
     """
 
-    def __init__(self, folder: Path, most: int) -> None:
-        self._folder, self._most = folder, most
+    def __init__(self, folder: Path, most: int, *, private: bool = False) -> None:
+        self._folder, self._most, self._private = folder, most, private
 
     def place(self, blob: Blob, target: Path, download: Download) -> None:
         """Put contents at a path, read-only; if they are not here, one process downloads them first.
@@ -69,13 +74,14 @@ class NodeCache:
         """Keep a copy of a file that was stored, unless it is large: the next step may read it here."""
         if blob.size > _LARGEST_ADDED:
             return
-        with suppress(OSError), self._writing(blob, wait=False) as new:
+        with suppress(OSError, StoreError), self._writing(blob, wait=False) as new:
             if new and not self._file(blob).exists() and self._make_room(blob.size):
                 clone(source, new, link=False)
                 self._keep(blob, new)
 
     def _place(self, blob: Blob, target: Path, download: Download) -> bool:
         """Put contents at a path; False when there is no room for them in the cache."""
+        self._check_private()
         if self._place_kept(blob, target):
             return True
         with self._writing(blob, wait=True) as new:
@@ -87,6 +93,18 @@ class NodeCache:
             place(new, target, link=True)
             self._keep(blob, new)
         return True
+
+    def _check_private(self) -> None:
+        """Raise StoreError when others may write to a folder that must be private. It is made if missing."""
+        if not self._private:
+            return
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = os.lstat(self._folder)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & _OTHERS:
+            raise StoreError(
+                f"others may write to {self._folder}. Give each level of trust a cache "
+                "(TRANSLATIONS_CACHE) in a folder of its own user"
+            )
 
     def _place_kept(self, blob: Blob, target: Path) -> bool:
         """Put contents that are here at a path, verified; damaged ones are removed."""
@@ -120,6 +138,7 @@ class NodeCache:
 
         If the store is away, or this process is killed, the next one continues the file.
         """
+        self._check_private()
         lock = self._folder / "downloads" / f"{blob.digest}.{blob.size}"
         lock.parent.mkdir(parents=True, exist_ok=True)
         while (descriptor := acquire(lock)) is None:

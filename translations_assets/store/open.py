@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from translations_assets.common.errors import StoreError
 from translations_assets.common.settings import download_cache
+from translations_assets.store.durable import DurableStore
 from translations_assets.store.local import LocalStore
 from translations_assets.store.node_cache import NodeCache
-from translations_assets.store.overlay import OverlayStore
+from translations_assets.store.overlay import OverlayStore, places
 
 if TYPE_CHECKING:
     from translations_assets.running.protocols import Store
@@ -19,38 +20,61 @@ if TYPE_CHECKING:
 
 
 def open_store(url: str, base: str = "") -> Store:
-    """The store at a plain path, `file:///…` or `gs://bucket/…`; nothing is written or asked.
+    """The store at a plain path, `file:///…`, `gs://bucket/…` or `s3://bucket/…`; nothing is asked.
 
     With a base, in the same forms, an overlay over that store, which is never written. The URL of an overlay
-    names both: `file:///…?base=…`. Raises StoreError for anything else.
+    names both: `file:///…?base=…`, and where there are levels of trust the level of each (`level=…`). Raises
+    StoreError for anything else.
 
     >>> store = open_store(folder)
     >>> store.read_blob(store.add_bytes(b"one line"))
     b'one line'
     """
+    return _open(url, base)
+
+
+def _open(url: str, base: str, reader: str | None = None) -> Store:
+    """One's own store, or a base that somebody of the level `reader` (empty where there are none) reads."""
+    level = ""
     if "://" in url:
         url, _, query = url.partition("?")
-        base = base or parse_qs(query).get("base", [""])[0]
-    own = _open(url)
+        named = {name: values[0] for name, values in parse_qs(query).items()}
+        level, base = named.get("level", ""), base or named.get("base", "")
+    is_own, reader = reader is None, level if reader is None else reader
+    own = open_place(url, level=level, reader=reader, read_only=not is_own)
     if not base:
         return own
-    below = _open(base, read_only=True)
-    if f"{own.url}/".startswith(f"{below.url}/") or below.url.startswith(f"{own.url}/"):
-        raise StoreError(
-            f"The store {own.url} and its base {below.url} overlap: one is inside the other. Choose another "
-            "location for your own (TRANSLATIONS_STORE)."
-        )
+    below = _open(base, "", reader)
+    for place in places(below):
+        if do_overlap(own.files.url, location(place.url)):
+            raise StoreError(
+                f"The store {own} and its base {place} overlap: one is inside the other. Choose another "
+                "location for your own (TRANSLATIONS_STORE)."
+            )
     return OverlayStore(own, below)
 
 
-def named_place(url: str, kind: str) -> Path | Objects:
-    """The folder or the bucket that a plain path, `file:///…` or `gs://bucket/…` names; nothing is asked.
+def location(url: str) -> str:
+    """The URL of a place without what else it names; a folder's without links. Raises StoreError."""
+    place = named_place(url.partition("?")[0] if "://" in url else url, "store")
+    return place.resolve().as_uri() if isinstance(place, Path) else place.url
 
-    Raises StoreError for a file and for anything else; `kind` is what the place is to be.
+
+def do_overlap(one: str, other: str) -> bool:
+    """True if two locations are one, or one is inside the other."""
+    return f"{one}/".startswith(f"{other}/") or other.startswith(f"{one}/")
+
+
+def named_place(url: str, kind: str) -> Path | Objects:
+    """The folder or bucket that a plain path, `file:///…`, `gs://bucket/…` or `s3://bucket/…` names.
+
+    Nothing is asked. Raises StoreError for a file and for anything else; `kind` is what the place is to be.
     """
     scheme, colon, _ = url.partition("://")
     if not url.strip():
-        raise StoreError(f"The {kind} has no name. Give a folder, or a bucket, such as gs://bucket/path.")
+        raise StoreError(
+            f"The {kind} has no name. Give a folder, or a bucket, such as gs://bucket/path or s3://bucket/path."
+        )
     if colon and scheme in _BUCKETS:
         return _BUCKETS[scheme](url)
     if colon and not url.startswith("file:///"):
@@ -64,13 +88,19 @@ def named_place(url: str, kind: str) -> Path | Objects:
     return path
 
 
-def _open(url: str, read_only: bool = False) -> Store:
+def open_place(url: str, *, level: str, reader: str, read_only: bool) -> DurableStore[Any]:
+    """The store in one place; nothing is asked. Raises StoreError.
+
+    level   of trust of the place; empty where there are none
+    reader  the level of who opens it, which has a cache of downloads of its own
+    """
     path = named_place(url, "store")
     if not isinstance(path, Path):
-        return _open_bucket(path, read_only)
+        return _open_bucket(path, level, reader, read_only)
     if read_only and not path.exists():
-        raise StoreError(f"There is no store {path} to read (TRANSLATIONS_STORE_BASE). Is its disk mounted?")
-    return LocalStore(path, read_only=read_only)
+        named = f"the store of the level {level}" if level else "TRANSLATIONS_STORE_BASE"
+        raise StoreError(f"There is no store {path} to read ({named}). Is its disk mounted?")
+    return LocalStore(path, read_only=read_only, level=level)
 
 
 def _google(url: str) -> Objects:
@@ -79,8 +109,14 @@ def _google(url: str) -> Objects:
     return GcsObjects.at(url)
 
 
-_BUCKETS: dict[str, Callable[[str], Objects]] = {"gs": _google}
-_READERS = {"file": "reader.py", "gs": "gcs/reader.py"}
+def _s3(url: str) -> Objects:
+    from translations_assets.store.s3.objects import S3Objects
+
+    return S3Objects.at(url)
+
+
+_BUCKETS: dict[str, Callable[[str], Objects]] = {"gs": _google, "s3": _s3}
+_READERS = {"file": "reader.py", "gs": "gcs/reader.py", "s3": "s3/reader.py"}
 
 
 def reader_of(store: Store) -> str:
@@ -89,7 +125,7 @@ def reader_of(store: Store) -> str:
     return Path(__file__).parent.joinpath(name).read_text(encoding="utf-8")
 
 
-def _open_bucket(objects: Objects, read_only: bool) -> Store:
+def _open_bucket(objects: Objects, level: str, reader: str, read_only: bool) -> DurableStore[Any]:
     """The store in a bucket, with this machine's cache of downloads where the settings name one."""
     from translations_assets.store.bucket.store import BucketStore
 
@@ -97,4 +133,10 @@ def _open_bucket(objects: Objects, read_only: bool) -> Store:
         setting = download_cache()
     except ValueError as error:
         raise StoreError(f"The cache of downloads cannot be used: {error}.") from error
-    return BucketStore(objects, cache=NodeCache(*setting) if setting else None, read_only=read_only)
+    cache = None
+    if setting:
+        folder, size = setting
+        cache = (
+            NodeCache(folder / f"level.{reader}", size, private=True) if reader else NodeCache(folder, size)
+        )
+    return BucketStore(objects, cache=cache, read_only=read_only, level=level)

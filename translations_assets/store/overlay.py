@@ -23,7 +23,7 @@ class OverlayStore:
 
     def __init__(self, own: Store, base: Reading) -> None:
         self.own, self.base = own, base
-        self.url = f"{own.url}?{urlencode({'base': base.url})}"
+        self.url = f"{own.url}{'&' if '?' in own.url else '?'}{urlencode({'base': base.url})}"
         self.look_ups = max(own.look_ups, base.look_ups)
         self.rewrite_seconds = own.rewrite_seconds
         # Results of this store are stored here even if the base has them: the base may collect its own
@@ -40,6 +40,9 @@ class OverlayStore:
         self.unpin = own.unpin
         self.pins = own.pins
         self.add_publication = own.add_publication
+
+    def __str__(self) -> str:
+        return f"{self.own} over {self.base}"
 
     def exists(self) -> bool:
         """True if anything was ever stored in either."""
@@ -74,6 +77,10 @@ class OverlayStore:
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""
         return self.own.generation(key, number) or self.base.generation(key, number)
+
+    def level_of(self, key: str, generation: int) -> str:
+        """The level of trust of the result that `generation` gives."""
+        return self.own.level_of(key, generation) or self.base.level_of(key, generation)
 
     def manifests(self) -> Iterator[Manifest]:
         """Every whole manifest, by key; of two of one generation one's own."""
@@ -146,7 +153,7 @@ class OverlayStore:
         """Keep what a run of one's own uses from being collected in one's own store."""
         if self.own.read_run(run) is None and self.base.read_run(run) is not None:
             raise StoreError(
-                f"The run {run} is one of {self.base.url}, which is only read: it can be pinned in that "
+                f"The run {run} is one of {self.base}, which is only read: it can be pinned in that "
                 "store by its administrators."
             )
         self.own.pin(run, reason)
@@ -155,7 +162,7 @@ class OverlayStore:
         """Store a training config, for good; StoreError when the name has another text, in either."""
         if self.base.config(name) not in (None, text):
             raise StoreError(
-                f"There is another training config named {name} in the store {self.base.url}, and configs "
+                f"There is another training config named {name} in the store {self.base}, and configs "
                 "are never replaced. Choose another name."
             )
         self.own.add_config(name, text)
@@ -172,3 +179,11 @@ class OverlayStore:
 
 def _name(manifest: Manifest) -> tuple[str, int]:
     return manifest.key, manifest.generation
+
+
+def places(store: Reading) -> Iterator[Reading]:
+    """The stores that a store looks in, one's own first."""
+    while isinstance(store, OverlayStore):
+        yield store.own
+        store = store.base
+    yield store

@@ -81,7 +81,7 @@ class Records(Generic[P]):
 
     def runs(self) -> list[str]:
         """Ids of the runs, those that began last first."""
-        began = {entry.name: entry.modified for entry in self.files.entries(self.files.at("runs"))}
+        began = self.files.began(self.files.at("runs"))
         newest = sorted(began, key=lambda name: (began[name], name), reverse=True)
         return [encoding.original(name.removesuffix(".json")) for name in newest]
 

@@ -10,11 +10,11 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Generic
+from typing import Generic, TypeVar
 
 from translations_assets.common.errors import StoreError
 from translations_assets.records.encoding import DIFFERENT, original, seal_bytes, unseal_bytes
@@ -30,6 +30,8 @@ from translations_assets.store.records import GC_LOCK, RECORDS
 LOST_PART = b"[store] this part of the log is lost\n"
 _LOG_PART = re.compile(r"logs/[^/]+/\d+\.\d+/\d+")
 _THREADS = 4
+
+T = TypeVar("T")
 
 Sample = int | float | None
 Progress = Callable[[int, int], None]
@@ -64,6 +66,16 @@ def verify(
         if not mine:
             raise StoreError(f"`translations cache gc` is running on the store {store}. Wait until it ends.")
         return _Verification(store, sample, seed, progress, base).run()
+
+
+def draw(items: Sequence[T], sample: int | float, chance: random.Random) -> list[T]:
+    """Draw a number of items, or a share of them, rounded up; in no order.
+
+    >>> len(draw("abcdef", 0.5, random.Random(1)))
+    3
+    """
+    number = math.ceil(sample * len(items)) if isinstance(sample, float) else sample
+    return chance.sample(items, min(number, len(items)))
 
 
 class _Verification(Generic[P]):
@@ -227,8 +239,7 @@ class _Verification(Generic[P]):
     def _choose(self, sizes: dict[bytes, int]) -> list[bytes]:
         if self.sample is None:
             return list(sizes)
-        number = math.ceil(self.sample * len(sizes)) if isinstance(self.sample, float) else self.sample
-        return sorted(self.random.sample(list(sizes), min(number, len(sizes))))
+        return sorted(draw(list(sizes), self.sample, self.random))
 
     def _is_blob_whole(self, name: bytes) -> bool:
         found = self.files.digest(self._blob(name))  # None: another process has put it aside

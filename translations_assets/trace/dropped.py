@@ -44,12 +44,12 @@ class DroppedOnTheWay:
     reasons: Mapping[str, int]
 
 
-def missing_lines(text: Text, answer: SearchAnswer, after: Text, there: SearchAnswer) -> list[FoundLine]:
+def missing_lines(answer: SearchAnswer, there: SearchAnswer) -> list[FoundLine]:
     """The found lines of a text that are not among those of a text that was made of it.
 
-    None where the latter has more than it names, or holds the former.
+    None where the latter has more than it names.
     """
-    if there.number > len(there.found) or set(text.files) & set(after.files):
+    if there.number > len(there.found):
         return []
     kept = {line.alike for line in there.found}
     return [line for line in answer.found if line.alike not in kept]

@@ -87,7 +87,7 @@ class PartitionTexts:
         for after in self._texts.following(text):
             if after.step not in answers:
                 continue
-            missing = missing_lines(text, answers[text.step], after, answers[after.step])
+            missing = missing_lines(answers[text.step], answers[after.step])
             if missing:
                 folder = Path(tempfile.mkdtemp(dir=work))
                 found.append(explain(self.session, self._inputs(after), text, after, missing, folder))

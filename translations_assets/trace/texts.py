@@ -47,7 +47,7 @@ class Texts:
         return [Text(step, files) for step in steps if (files := self._files(step))]
 
     def following(self, text: Text) -> list[Text]:
-        """The texts that steps make of a text."""
+        """The texts that steps make of all sides of a text, but for translations of it."""
         return self._following.get(text.step, [])
 
     def read_by(self, text: Text) -> list[str]:
@@ -65,10 +65,14 @@ class Texts:
 
     @cached_property
     def _following(self) -> dict[Step, list[Text]]:
+        known = {text.step: text for text in self.all}
         found: dict[Step, list[Text]] = {}
         for text in self.all:
-            for step in dict.fromkeys(_worked_on(text.step)):
-                found.setdefault(step, []).append(text)
+            read = {*_worked_on(text.step)}
+            for step in {output.step for output in read} & known.keys():
+                before = {*known[step].files}
+                if before <= read and not before & {*text.files}:
+                    found.setdefault(step, []).append(text)
         return found
 
     @cached_property
@@ -84,15 +88,15 @@ class Texts:
         return found
 
 
-def _worked_on(step: Step) -> Iterator[Step]:
-    """The steps whose text a step works on."""
-    return (output.step for name, _, output in step.input_outputs() if name in WORKED_ON)
+def _worked_on(step: Step) -> Iterator[Output]:
+    """The files whose text a step works on."""
+    return (output for name, _, output in step.input_outputs() if name in WORKED_ON)
 
 
 def _texts_before(step: Step, known: set[Step]) -> Iterator[Step]:
     """The nearest steps before one that leave texts."""
     for before in _worked_on(step):
-        if before in known:
-            yield before
+        if before.step in known:
+            yield before.step
         else:
-            yield from _texts_before(before, known)
+            yield from _texts_before(before.step, known)

@@ -18,7 +18,7 @@ from translations_assets.why.forecast import Forecasts
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
-    from translations_assets.config.deployment import Kubernetes, WorkerClassName
+    from translations_assets.config.deployment import ClusterSection, WorkerClassName
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class PlanForecast:
 
     forecasts   None for a step without anything like it, and of which too little is known for an estimate
     currency    of money; empty when no prices are known
-    kubernetes  the cluster that the steps run on; None on one's own machine
+    cluster  the cluster that the steps run on; None on one's own machine
     """
 
     plan: Plan
     forecasts: Mapping[Step, Forecast | None] = field(default_factory=dict)
     currency: str = ""
-    kubernetes: Kubernetes | None = None
+    cluster: ClusterSection | None = None
 
     @property
     def known(self) -> dict[Step, Forecast]:
@@ -66,7 +66,7 @@ class PlanForecast:
         classes: dict[str, list[StepState]] = {}
         for planned in self.plan.steps:
             if planned.step in self.forecasts:
-                classes.setdefault(class_of(planned.step, self.kubernetes), []).append(planned)
+                classes.setdefault(class_of(planned.step, self.cluster), []).append(planned)
         found = {
             worker: replace(
                 self, plan=Plan(tuple(steps)), forecasts={one.step: self.forecasts[one.step] for one in steps}
@@ -154,7 +154,7 @@ class PlanForecast:
 
     def _limit(self, step: Step) -> float:
         """The seconds that an attempt at a step may take."""
-        return self.kubernetes.hours_of(step.stage, step.worker) * HOUR if self.kubernetes else math.inf
+        return self.cluster.hours_of(step.stage, step.worker) * HOUR if self.cluster else math.inf
 
     def as_json(self) -> dict[str, Any]:
         """The same as JSON values: hours, of GPU those times the GPUs; gigabytes."""
@@ -213,7 +213,7 @@ def forecast_plan(
     plan: Plan,
     history: History,
     prices: Prices | None = None,
-    kubernetes: Kubernetes | None = None,
+    cluster: ClusterSection | None = None,
     estimates: Estimates | None = None,
 ) -> PlanForecast:
     """Forecast the steps of a plan by earlier ones, or by an estimate, on the machines where they run now,
@@ -221,19 +221,19 @@ def forecast_plan(
     """
 
     def here(step: Step, forecast: Forecast) -> Forecast:
-        cost = _on_class(forecast.cost, class_of(step, kubernetes), kubernetes)
+        cost = _on_class(forecast.cost, class_of(step, cluster), cluster)
         return replace(forecast, cost=prices.priced(step, cost) if prices else cost)
 
     found = Forecasts(history, estimates).of(plan)
     forecasts = {step: forecast and here(step, forecast) for step, forecast in found.items()}
-    return PlanForecast(plan, forecasts, prices.currency if prices else "", kubernetes)
+    return PlanForecast(plan, forecasts, prices.currency if prices else "", cluster)
 
 
-def _on_class(cost: Cost, worker: WorkerClassName, kubernetes: Kubernetes | None) -> Cost:
+def _on_class(cost: Cost, worker: WorkerClassName, cluster: ClusterSection | None) -> Cost:
     """The cost with the GPUs of the worker class where the step runs now, among which the work of those is
     divided that it had before. On processors alone it takes no less time than it did with GPUs.
     """
-    machines = kubernetes.worker_classes.get(worker) if kubernetes else None
+    machines = cluster.worker_classes.get(worker) if cluster else None
     if not machines:
         return cost
     if not machines.gpus:

@@ -43,6 +43,11 @@ def provenance(store: Store, artifact: Manifest) -> dict[str, Any]:
     }
 
 
+def made_from(store: Store, artifact: Manifest) -> list[Manifest]:
+    """The steps that an artifact comes from, in an order in which they can be run, itself last."""
+    return list(_Trace(store).steps(artifact))
+
+
 class _Trace:
     """Finds the steps that made given contents: by the runs' records, else in all manifests."""
 

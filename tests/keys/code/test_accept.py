@@ -211,6 +211,10 @@ WRONG = {
     "two earlier hashes": (line(A, C) + line(B, C), "one change twice"),
     "itself": (line(A, A), "in a circle"),
     "a circle": (line(A, B) + line(B, C) + line(C, A), "in a circle"),
+    "an earlier version's": (
+        f'- {{"symbol": "pipeline.common.marian:_CRASH", "old": "{A}", "new": "{B}", "reason": "why"}}',
+        "change 1: an earlier version accepted .*_CRASH.*Delete the line",
+    ),
 }
 
 

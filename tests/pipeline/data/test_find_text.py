@@ -137,6 +137,16 @@ def test_numbers_of_lines_go_on_across_segments_and_chunks(
     assert all(line["sides"] == [lines[line["line"] - 1]] for line in answer["found"])
 
 
+def test_lines_that_are_longer_than_a_chunk_are_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find_text, "CHUNK", 8)
+    lines = ["None.", f"First: {DOG}", "", f"Last: {DOG}"]
+    (answer,) = find(DOG, [text(tmp_path, lines)])
+    found = {line["line"]: line["sides"] for line in answer["found"]}
+    assert found == {2: [lines[1]], 4: [lines[3]]}
+
+
 def test_marks_of_other_systems_are_no_part_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "windows.txt"
     path.write_bytes(f"\ufeff{DOG}\r\nNone.\r\n{DOG}".encode())

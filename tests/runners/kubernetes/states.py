@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from translations_assets.runners.kubernetes.state import JobState, Member, PodState
+from translations_assets.runners.batch.member import Member
+from translations_assets.runners.kubernetes.state import JobState, PodState
 
 JOB = JobState(
     name="translations-1",

@@ -11,7 +11,8 @@ from tests.kube.events import Correlator, Told, pauses
 from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, eventually
 from tests.virtual_clock import VirtualClock
-from translations_assets.runners.kubernetes import admission, silence
+from translations_assets.runners.batch import silence
+from translations_assets.runners.kubernetes import admission
 from translations_assets.runners.kubernetes.admission import Admission, JobAdmission, Refusal
 from translations_assets.runners.kubernetes.cluster import NotAdmitted
 
@@ -86,6 +87,18 @@ def test_what_a_namespace_never_lets_in_fails_with_its_words(
     assert "Change the worker class in the deployment file, or the limits of the namespace" in outcome.message
     assert eventually(lambda: not place.jobs())
     assert any("the request is repeated: maximum memory usage" in text for text in run.told)
+
+
+@pytest.mark.parametrize("cluster", ["fake", "real"], indirect=True, scope="module")
+@pytest.mark.usefixtures("often")
+def test_a_priority_class_that_is_missing_fails_at_once_and_names_the_remedy(place: Place) -> None:
+    if place.cluster.kind == "fake":
+        place.cluster.refuse_pods(place.namespace, "no PriorityClass with name urgent was found")
+    outcome = place.run({"priority-class": "urgent"}).make(place.job(COPY))
+    assert outcome.kind == "failed"
+    assert "the cluster has no priority class urgent" in outcome.message
+    assert "deploy/kubernetes/base/limits.yaml" in outcome.message
+    assert eventually(lambda: not place.jobs())
 
 
 @pytest.mark.usefixtures("often")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.memory_store import MemoryStore
 from tests.runners.scripts import COPY, job
-from translations_assets.runners.kubernetes import cluster_job
+from translations_assets.runners.batch import waited_job
 from translations_assets.runners.kubernetes.cluster_job import ClusterJob
 from translations_assets.runners.kubernetes.jobs import Group
 from translations_assets.running.runner import Submission
@@ -73,6 +73,6 @@ def test_steps_that_come_one_soon_after_the_other_share_a_pod(
     monkeypatch: pytest.MonkeyPatch, capacity: int, coming: int, seconds: float, shared: int, waited: float
 ) -> None:
     arrivals = Arrivals(capacity, coming, seconds)
-    monkeypatch.setattr(cluster_job, "time", SimpleNamespace(monotonic=lambda: arrivals.now))
+    monkeypatch.setattr(waited_job, "time", SimpleNamespace(monotonic=lambda: arrivals.now))
     assert arrivals.collect() == shared
     assert arrivals.now == pytest.approx(waited)

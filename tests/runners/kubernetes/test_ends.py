@@ -9,7 +9,8 @@ import pytest
 from tests.runners.kubernetes.places import IMAGE, SPOT, Place, Run
 from tests.runners.scripts import COPY, eventually, written
 from translations_assets.common.settings import repository_root
-from translations_assets.runners.kubernetes import following, silence, starting
+from translations_assets.runners.batch import silence
+from translations_assets.runners.kubernetes import following, starting
 from translations_assets.running.job import Job, Outcome
 
 pytestmark = pytest.mark.cluster

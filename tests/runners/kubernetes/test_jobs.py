@@ -13,9 +13,10 @@ import pytest
 
 from translations_assets.config.deployment import Kubernetes
 from translations_assets.records.manifest import Blob, Provenance
+from translations_assets.runners.batch.member import job_name, member
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.image import BUILD_FILE, LOCK, environment_tag
-from translations_assets.runners.kubernetes.jobs import Descriptions, job_name, member
+from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.runners.kubernetes.state import JobState
 from translations_assets.running.job import Job
 
@@ -180,6 +181,47 @@ def test_a_stage_may_take_another_worker_class() -> None:
     assert container(body)["resources"]["limits"] == {"memory": "5Gi"}
 
 
+def test_a_worker_class_names_its_queue_and_its_priority() -> None:
+    body = describe(gpu={"queue": "team-a", "priority-class": "urgent"})
+    assert body["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team-a"
+    assert body["spec"]["suspend"] is True
+    assert pod(body)["priorityClassName"] == "urgent"
+    kubernetes_validate.validate(body, kubernetes_validate.latest_version(), strict=True)
+    assert "suspend" not in describe()["spec"]
+
+
+def test_what_a_pod_or_a_stage_says_of_priorities_wins_over_the_worker_class() -> None:
+    def priority(name: str) -> dict[str, Any]:
+        return {"pod": {"pod_spec_config": {"priority_class_name": name}}}
+
+    general, own = priority("general"), {"priority-class": "own"}
+    assert pod(describe(**general, gpu=own))["priorityClassName"] == "own"
+    stages = {"train_teacher": priority("special")}
+    assert pod(describe(gpu=own, stages=stages))["priorityClassName"] == "special"
+
+
+@pytest.mark.parametrize(
+    ("resumable", "worker", "lasting"),
+    [(False, "cpu", False), (True, "cpu", True), (False, "gpu", True), (True, "gpu", True)],
+)
+def test_pods_whose_work_would_be_lost_are_not_evicted(resumable: bool, worker: Any, lasting: bool) -> None:
+    template = describe(replace(STEP, resumable=resumable, worker=worker))["spec"]["template"]["metadata"]
+    annotation = template["annotations"]["cluster-autoscaler.kubernetes.io/safe-to-evict"]
+    assert annotation == ("false" if lasting else "true")
+    assert template["labels"].get("translations/lasting") == ("true" if lasting else None)
+
+
+def test_devices_are_claimed_in_place_of_being_counted() -> None:
+    """As docs/deployment.md says of dynamic resource allocation."""
+    claims = {"claims": [{"name": "gpus"}], "limits": {"nvidia.com/gpu": "0"}}
+    template = [{"name": "gpus", "resourceClaimTemplateName": "two-gpus"}]
+    special = {"container_config": {"resources": claims}, "pod_spec_config": {"resource_claims": template}}
+    body = describe(gpu={"gpus": 2, "pod": special})
+    assert container(body)["resources"] == claims
+    assert pod(body)["resourceClaims"] == template
+    kubernetes_validate.validate(body, kubernetes_validate.latest_version(), strict=True)
+
+
 def test_secrets_come_by_reference_to_the_steps_that_name_them() -> None:
     values: dict[str, Any] = {"secrets": {"WANDB_API_KEY": "wandb/key", "HF_TOKEN": "hf/token"}}
     body = describe(replace(STEP, secrets=("WANDB_API_KEY", "UNKNOWN")), **values)
@@ -204,8 +246,9 @@ def test_several_gpus_have_shared_memory_for_what_passes_between_them() -> None:
 
 
 def test_the_emulator_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
-    assert {"name": "STORAGE_EMULATOR_HOST", "value": "http://127.0.0.1:1"} in container(describe())["env"]
+    for name in ("STORAGE_EMULATOR_HOST", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+        assert {"name": name, "value": "http://127.0.0.1:1"} in container(describe())["env"]
 
 
 def test_bigger_classes_have_more_memory_and_no_fewer_gpus() -> None:

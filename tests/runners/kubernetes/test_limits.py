@@ -8,7 +8,7 @@ import pytest
 
 from tests.runners.kubernetes.states import JOB
 from translations_assets.config.deployment import WorkerClassName
-from translations_assets.runners.kubernetes.connection import Limits, Slot
+from translations_assets.runners.batch.limits import Limits, Slot
 from translations_assets.runners.kubernetes.state import JobState, Label
 
 

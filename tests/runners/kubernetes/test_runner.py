@@ -15,9 +15,9 @@ from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import COPY, Cancel, eventually, output, written
 from translations_assets.common.errors import StoreUnreachable
 from translations_assets.records.manifest import Blob, Provenance
+from translations_assets.runners.batch.runner import print_line
 from translations_assets.runners.kubernetes.cluster import ClusterError
 from translations_assets.runners.kubernetes.jobs import Descriptions
-from translations_assets.runners.kubernetes.runner import print_line
 
 pytestmark = pytest.mark.cluster
 

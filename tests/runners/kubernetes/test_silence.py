@@ -11,11 +11,13 @@ import pytest
 
 from tests.kube.kueue import Kueue
 from tests.runners.kubernetes.places import IMAGE, Place, Run
+from tests.runners.kubernetes.states import JOB
 from tests.runners.scripts import COPY, eventually, job
 from tests.virtual_clock import VirtualClock
-from translations_assets.runners.kubernetes import admission, cluster, runner, silence
-from translations_assets.runners.kubernetes.silence import Words, heard_of
-from translations_assets.runners.kubernetes.state import suspended_for
+from translations_assets.runners.batch import silence
+from translations_assets.runners.batch.silence import Words, heard_of
+from translations_assets.runners.kubernetes import admission, cluster, runner
+from translations_assets.runners.kubernetes.kueue import suspended_for
 from translations_assets.running.events import JobEvent, Started
 from translations_assets.running.events import Waiting as Waits
 from translations_assets.running.runner import Submission
@@ -117,11 +119,6 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "LOOK_SECONDS", 0.2)
 
 
-def _missing_priority(place: Place) -> Run:
-    place.cluster.refuse_pods(place.namespace, "no PriorityClass with name urgent was found")
-    return place.run()
-
-
 def _full_quota(place: Place) -> Run:
     place.cluster.gate.quotas[place.namespace] = 0
     return place.run()
@@ -148,16 +145,12 @@ def _no_image(place: Place) -> Run:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (
-            _missing_priority,
-            "refuses the pod, and the request is repeated: no PriorityClass with name urgent was found",
-        ),
         (_full_quota, "refuses the Job, and the request is repeated: exceeded quota: steps"),
-        (_queue, "the limit of running Jobs is reached (max-jobs in the deployment file)"),
+        (_queue, "the limit of running jobs is reached (max-jobs in the deployment file)"),
         (_no_machine, "no machine takes the pod: 0/5 nodes"),
         (_no_image, "the image cannot be pulled"),
     ],
-    ids=["priority", "quota", "queue", "machine", "image"],
+    ids=["quota", "queue", "machine", "image"],
 )
 def test_a_step_that_waits_says_for_what(place: Place, make: Callable[[Place], Run], words: str) -> None:
     run = make(place)
@@ -261,6 +254,5 @@ def test_the_time_of_pending_minutes_begins_when_a_job_is_let_go(held: Place) ->
 )
 def test_what_kueue_waits_for_is_in_its_conditions(conditions: list[dict[str, str]], said: str) -> None:
     workload = {"spec": {"queueName": "team-a"}, "status": {"conditions": conditions}}
-    assert (
-        suspended_for(workload, ["CreatedWorkload: x"]) == f"Kueue holds its Job in the queue team-a: {said}"
-    )
+    words = suspended_for(JOB, workload, ["CreatedWorkload: x"])
+    assert words == f"Kueue holds its Job in the queue team-a: {said}"

@@ -10,7 +10,8 @@ from tests.runners.kubernetes.places import Place
 from tests.runners.scripts import eventually, written
 from tests.store.values import manifest
 from translations_assets.common.errors import StoreUnreachable
-from translations_assets.runners.kubernetes import following, silence
+from translations_assets.runners.batch import silence
+from translations_assets.runners.kubernetes import following
 
 pytestmark = pytest.mark.cluster
 

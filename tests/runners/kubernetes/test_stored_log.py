@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.memory_store import MemoryStore
-from translations_assets.runners.kubernetes import stored_log
-from translations_assets.runners.kubernetes.state import Member
-from translations_assets.runners.kubernetes.stored_log import StoredLog
+from translations_assets.runners.batch import stored_log
+from translations_assets.runners.batch.member import Member
+from translations_assets.runners.batch.stored_log import StoredLog
 from translations_assets.runners.wire import Reply, pack_reply
 from translations_assets.running.events import Progress, Started
 from translations_assets.running.job import Outcome

@@ -13,10 +13,10 @@ from tests.memory_store import MemoryStore
 from tests.runners.kubernetes.states import FAILED, JOB, POD, ended
 from tests.store.fake_objects import Clock
 from tests.virtual_clock import VirtualClock
+from translations_assets.runners.batch.member import Member, store_label
 from translations_assets.runners.kubernetes.cluster import ClusterAway
 from translations_assets.runners.kubernetes.connection import Preemptions, Sweep
-from translations_assets.runners.kubernetes.jobs import store_label
-from translations_assets.runners.kubernetes.state import JobState, Label, Member, PodState
+from translations_assets.runners.kubernetes.state import JobState, Label, PodState
 
 STEP = JOB.members[0]
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.runners.scripts import eventually
+from translations_assets.runners.batch.member import store_label
 from translations_assets.runners.kubernetes import connection
 from translations_assets.runners.kubernetes.cluster import (
     Ahead,
@@ -21,7 +22,6 @@ from translations_assets.runners.kubernetes.cluster import (
     Kind,
 )
 from translations_assets.runners.kubernetes.connection import Watch
-from translations_assets.runners.kubernetes.jobs import store_label
 from translations_assets.runners.kubernetes.state import Annotation, Label
 
 Event = tuple[str, dict[str, Any]]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from translations_assets.runners.kubernetes.jobs import member
-from translations_assets.runners.kubernetes.stored_log import StoredLog
+from translations_assets.runners.batch.member import member
+from translations_assets.runners.batch.stored_log import StoredLog
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.runners.wire import LAST_WORDS, NODE, POD, PodRequest, Reply, unpack_reply

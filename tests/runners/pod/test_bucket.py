@@ -11,9 +11,14 @@ import pytest
 from tests.runners.pod import pods
 from tests.runners.pod.pods import command, read_until
 from tests.runners.scripts import KEY, job, output, written
-from tests.store.gcs_server import BUCKET, Fault, GcsServer, serve
+from tests.store import gcs_server, s3_server
+from tests.store.faults import Fault
+from tests.store.gcs_server import GcsServer
+from tests.store.s3_server import S3Server
 from translations_assets.store.bucket.store import BucketStore
-from translations_assets.store.gcs.objects import GcsObjects
+from translations_assets.store.open import open_store
+
+Server = GcsServer | S3Server
 
 # Saves when it is told to end; the attempt after that takes its result from what was saved.
 SAVING = """
@@ -37,27 +42,32 @@ SAVING = """
 """
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[GcsServer]:
+@pytest.fixture(params=["gs", "s3"])
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server with an empty bucket."""
-    with serve(BUCKET) as server:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.url)
+    serve = gcs_server.serve if request.param == "gs" else s3_server.serve
+    with serve("tests") as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
         yield server
 
 
 @pytest.fixture
-def bucket(server: GcsServer) -> BucketStore:
+def bucket(server: Server) -> BucketStore:
     """An empty store in the bucket, below a prefix."""
-    return BucketStore(GcsObjects.at(f"gs://{BUCKET}/some/store"))
+    scheme = "gs" if isinstance(server, GcsServer) else "s3"
+    store = open_store(f"{scheme}://tests/some/store")
+    assert isinstance(store, BucketStore)
+    return store
 
 
-def start(words: list[str], folder: Path, server: GcsServer) -> pods.Pod:
+def start(words: list[str], folder: Path, server: Server) -> pods.Pod:
     """Start a pod that speaks to the server."""
-    return pods.start(words, folder, {"STORAGE_EMULATOR_HOST": server.url})
+    return pods.start(words, folder, server.environment)
 
 
 def test_code_inputs_and_results_go_through_the_bucket(
-    bucket: BucketStore, server: GcsServer, tmp_path: Path
+    bucket: BucketStore, server: Server, tmp_path: Path
 ) -> None:
     text = bucket.add_bytes(b"a text")
     script = written("(out / 'same.txt').write_text(pathlib.Path('in/text/mono.en').read_text())")
@@ -70,7 +80,7 @@ def test_code_inputs_and_results_go_through_the_bucket(
 
 
 def test_a_bucket_that_is_busy_or_away_is_asked_again(
-    bucket: BucketStore, server: GcsServer, tmp_path: Path
+    bucket: BucketStore, server: Server, tmp_path: Path
 ) -> None:
     words = command(bucket, job(bucket, written("")))
     server.faults = [
@@ -84,16 +94,16 @@ def test_a_bucket_that_is_busy_or_away_is_asked_again(
 
 
 def test_contents_that_the_bucket_lacks_are_named_at_once(
-    bucket: BucketStore, server: GcsServer, tmp_path: Path
+    bucket: BucketStore, server: Server, tmp_path: Path
 ) -> None:
     words = command(bucket, job(bucket, written("")))
     pod = pods.ended(start([*words[:-1], "12" * 32], tmp_path, server))
     assert pod.code == 75
-    assert pod.log == f"[worker] gs://{BUCKET}/some/store does not hold {'12' * 32}\n"
+    assert pod.log == f"[worker] {bucket.url} does not hold {'12' * 32}\n"
 
 
 def test_a_training_that_loses_its_machine_twice_goes_on_each_time(
-    bucket: BucketStore, server: GcsServer, tmp_path: Path
+    bucket: BucketStore, server: Server, tmp_path: Path
 ) -> None:
     for attempt in (1, 2):
         pod = start(command(bucket, job(bucket, SAVING, resumable=True, attempt=attempt)), tmp_path, server)

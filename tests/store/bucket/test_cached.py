@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -45,6 +46,21 @@ def test_what_was_stored_here_is_not_downloaded(gcs: GcsServer, tmp_path: Path) 
     open_store(URL).place_blob(blob, tmp_path / "input")
     assert gcs.requests == []
     assert BucketStore(GcsObjects.at(URL)).read_blob(blob) == b"made here"
+
+
+@pytest.mark.usefixtures("caching")
+def test_each_level_of_trust_has_a_cache_of_its_own(gcs: GcsServer, tmp_path: Path) -> None:
+    """By the level of who reads: contents of a higher level stand in one's own cache, too."""
+    blob = BucketStore(GcsObjects.at(URL)).add_bytes(b"text")
+    above = f"{URL}?level=release"
+    below = f"gs://{BUCKET}/own?{urlencode({'level': 'anyone', 'base': above})}"
+    open_store(above).place_blob(blob, tmp_path / "one")
+    open_store(below).place_blob(blob, tmp_path / "two")
+    kept = [
+        path.relative_to(tmp_path / "cache").parts[0]
+        for path in tmp_path.glob(f"cache/*/blobs/*/{blob.digest}")
+    ]
+    assert sorted(kept) == ["level.anyone", "level.release"]
 
 
 @pytest.mark.usefixtures("caching")

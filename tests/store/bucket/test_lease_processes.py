@@ -15,8 +15,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.runners.scripts import eventually
-from tests.store.conftest import OBJECTS
-from tests.store.gcs_server import GcsServer
+from tests.store.bucket.conftest import Adapter, Service
 from tests.store.values import KEY
 from translations_assets.store.bucket.leases import Leases
 
@@ -26,13 +25,13 @@ PREFIX = "processes/"
 # Asks for a step until it is its own, then keeps it until it is lost, or stdin ends. Says so.
 PROGRAM = f"""
 import sys, threading, time
-from dataclasses import replace
-from tests.store.conftest import OBJECTS
 from tests.store.values import KEY
 from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.gcs.objects import GcsObjects
+from translations_assets.store.s3.objects import S3Objects
 def lost(reason):
     print("lost:", reason, flush=True)
-leases = Leases(replace(OBJECTS, prefix={PREFIX!r}), {PERIOD})
+leases = Leases(OBJECTS, {PERIOD})
 while True:
     with leases.lock(KEY, 1, lost) as owner:
         if owner:
@@ -47,12 +46,18 @@ Process = subprocess.Popen[str]
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[[], Process]]:
+def objects(objects: Adapter) -> Adapter:
+    """Where the leases are."""
+    return replace(objects, prefix=PREFIX)
+
+
+@pytest.fixture
+def start(objects: Adapter) -> Iterator[Callable[[], Process]]:
     """Starts a process that wants the step; all are ended, whatever happens."""
     started: list[Process] = []
 
     def begin() -> Process:
-        command = [sys.executable, "-c", PROGRAM]
+        command = [sys.executable, "-c", PROGRAM.replace("OBJECTS", repr(objects))]
         started.append(Process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         return started[-1]
 
@@ -75,9 +80,9 @@ def has_said(processes: list[Process]) -> list[Process]:
 
 
 @pytest.fixture
-def leases(gcs: GcsServer) -> Leases:
+def leases(objects: Adapter) -> Leases:
     """This process, which wants the step, too."""
-    return Leases(replace(OBJECTS, prefix=PREFIX), PERIOD)
+    return Leases(objects, PERIOD)
 
 
 @pytest.mark.slow
@@ -94,7 +99,7 @@ def test_a_killed_owners_step_is_taken_over(leases: Leases, start: Callable[[], 
 
 @pytest.mark.slow
 def test_a_paused_owner_has_lost_its_step_when_it_goes_on(
-    leases: Leases, gcs: GcsServer, start: Callable[[], Process]
+    leases: Leases, service: Service, start: Callable[[], Process]
 ) -> None:
     owner = start()
     assert said(owner) == "owner"
@@ -106,18 +111,20 @@ def test_a_paused_owner_has_lost_its_step_when_it_goes_on(
         assert said(owner).startswith("lost: the ownership of the step was lost")
         assert owner.communicate(timeout=PATIENCE)[0].strip() == "left"
         assert leases.token(KEY, 1) > 0
-        assert f"{PREFIX}leases/{KEY}.1" in gcs.names()
+        assert f"{PREFIX}leases/{KEY}.1" in service.names()
     assert lost == []
-    assert [name for name in gcs.names() if name.startswith(PREFIX)] == []
+    assert [name for name in service.names() if name.startswith(PREFIX)] == []
 
 
 @pytest.mark.slow
-def test_of_two_who_wait_one_takes_over(leases: Leases, gcs: GcsServer, start: Callable[[], Process]) -> None:
+def test_of_two_who_wait_one_takes_over(
+    leases: Leases, service: Service, start: Callable[[], Process]
+) -> None:
     owner = start()
     assert said(owner) == "owner"
     takers = [start(), start()]
-    looks = len(gcs.requests)
-    assert eventually(lambda: len(gcs.requests) > looks + 20)
+    looks = len(service.requests)
+    assert eventually(lambda: len(service.requests) > looks + 20)
     owner.kill()
     for _ in takers:  # one after the other, never both
         assert eventually(lambda: has_said(takers) != [])

@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.store.machines import PERIOD, Machine, World
 from tests.store.values import KEY, OTHER_KEY
 from tests.virtual_clock import VirtualClock
 from translations_assets.common.errors import StoreError, StoreUnreachable
-from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.leases import GIVEN_UP_AFTER, Leases
 
 
 def test_an_owner_that_lives_keeps_its_lease(world: World) -> None:
@@ -27,6 +28,19 @@ def test_an_owner_that_lives_keeps_its_lease(world: World) -> None:
     assert owner.lost == []
     owner.leave()
     assert other.own(), "a lease that was given back is free at once"
+
+
+def test_a_lease_never_has_the_same_contents_twice(world: World) -> None:
+    """Where generations are known by contents, a lease that is written as it was looks unchanged."""
+    owner, seen = world.machine(), []
+    assert owner.own()
+    for _ in range(5):
+        [name] = world.service.names()
+        found = owner.objects.read(name)
+        assert found
+        seen.append(found[0])
+        world.pass_time(PERIOD, owner)
+    assert len({*seen}) == 5
 
 
 def test_a_dead_owners_step_is_taken_over_after_three_periods_and_not_before(world: World) -> None:
@@ -216,6 +230,28 @@ def test_an_answer_that_is_lost_does_not_lengthen_a_lease(world: World) -> None:
     assert len(owner.lost) == 1
     world.service.away = False
     assert not other.own()
+
+
+def test_a_slow_renewal_counts_from_when_it_was_sent(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others count from when the service wrote it, at the earliest."""
+    owner, put = world.machine(), world.service.put
+    assert owner.own()
+
+    def slow(*args: Any) -> int:
+        generation = put(*args)
+        world.pass_time(PERIOD)
+        return generation
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.service, "put", slow)
+        world.pass_time(PERIOD)
+        owner.leases.renew()
+    world.pass_time((GIVEN_UP_AFTER - 1) * PERIOD - 1)
+    owner.leases.watch()
+    assert owner.lost == []
+    world.pass_time(2)
+    owner.leases.watch()
+    assert owner.lost
 
 
 def test_a_lease_that_was_removed_is_lost(world: World) -> None:

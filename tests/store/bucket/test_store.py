@@ -6,19 +6,18 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.patience import PATIENCE
-from tests.store.conftest import OBJECTS
-from tests.store.gcs_server import BUCKET, GcsServer
+from tests.store.bucket.conftest import Service, flip
 from tests.store.values import KEY, manifest, ref
 from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.leases import Leases
+from translations_assets.store.bucket.objects import Objects
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.open import open_store
 
@@ -31,7 +30,7 @@ def finished(store: BucketStore) -> Manifest:
     return store.commit(manifest({"model": store.add_bytes(b"weights")}))
 
 
-def test_what_stands_where(store: BucketStore, gcs: GcsServer, finished: Manifest, tmp_path: Path) -> None:
+def test_what_stands_where(store: BucketStore, service: Service, finished: Manifest, tmp_path: Path) -> None:
     digest = finished.outputs["model"].digest
     store.append_log(KEY, 1, 1, 0, b"text\n")
     store.add_ref(ref("run-1", 1.0))
@@ -41,7 +40,7 @@ def test_what_stands_where(store: BucketStore, gcs: GcsServer, finished: Manifes
     (tmp_path / "model.npz").write_bytes(b"weights")
     with store.owners.lock(KEY, 2):
         store.add_checkpoint(KEY, 2, "000100", tmp_path)
-        names = [name for name in gcs.names() if not name.startswith("leases/")]
+        names = [name for name in service.names() if not name.startswith("leases/")]
     token = next(name.split("/")[3] for name in names if name.startswith("checkpoints/"))
     assert int(token) > 0
     assert names == [
@@ -57,7 +56,9 @@ def test_what_stands_where(store: BucketStore, gcs: GcsServer, finished: Manifes
     ]
 
 
-def test_another_process_opens_it_by_its_url(store: BucketStore, gcs: GcsServer, finished: Manifest) -> None:
+def test_another_process_opens_it_by_its_url(
+    store: BucketStore, service: Service, finished: Manifest
+) -> None:
     code = (
         "import sys; from translations_assets.store.open import open_store; store = open_store(sys.argv[1]);"
         "made = store.latest(sys.argv[2]); print(store.url, store.read_blob(made.outputs['model']).decode())"
@@ -65,15 +66,15 @@ def test_another_process_opens_it_by_its_url(store: BucketStore, gcs: GcsServer,
     told = subprocess.run(
         [sys.executable, "-c", code, store.url, KEY], capture_output=True, text=True, check=True
     )
-    assert told.stdout == f"gs://{BUCKET} weights\n"
-    assert isinstance(open_store(f"gs://{BUCKET}/folder"), BucketStore)
+    assert told.stdout == f"{store.url} weights\n"
+    assert isinstance(open_store(f"{store.url}/folder"), BucketStore)
 
 
-def test_a_store_in_a_folder_does_not_import_googles_client(tmp_path: Path) -> None:
+def test_a_store_in_a_folder_imports_no_services_client(tmp_path: Path) -> None:
     code = (
         "import sys; from translations_assets.store.open import open_store;"
         "open_store(sys.argv[1]).config_names();"
-        "print([name for name in sys.modules if name.startswith('google')])"
+        "print([name for name in sys.modules if name.startswith(('google', 'boto'))])"
     )
     told = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
@@ -81,74 +82,74 @@ def test_a_store_in_a_folder_does_not_import_googles_client(tmp_path: Path) -> N
     assert told.stdout == "[]\n"
 
 
-def test_a_damaged_manifest_is_put_aside(store: BucketStore, gcs: GcsServer, finished: Manifest) -> None:
+def test_a_damaged_manifest_is_put_aside(store: BucketStore, service: Service, finished: Manifest) -> None:
     name = f"steps/{KEY[:2]}/{KEY}/1.json"
-    gcs.damage(name, gcs.contents(name).replace(b"split-en-ru", b"split-en-de"))
+    service.damage(name, service.contents(name).replace(b"split-en-ru", b"split-en-de"))
     assert not store.has_damaged(KEY)
     assert store.latest(KEY) is None
     assert store.has_damaged(KEY)
-    assert name not in gcs.names()
-    aside = [name for name in gcs.names() if name.startswith("quarantine/")]
+    assert name not in service.names()
+    aside = [name for name in service.names() if name.startswith("quarantine/")]
     assert len(aside) == 2
-    assert b"SHA-256" in gcs.contents(aside[1])
+    assert b"SHA-256" in service.contents(aside[1])
     assert store.commit(finished) == finished
     assert store.latest(KEY) == finished
 
 
-def test_a_record_that_is_damaged_is_left_out(store: BucketStore, gcs: GcsServer) -> None:
+def test_a_record_that_is_damaged_is_left_out(store: BucketStore, service: Service) -> None:
     for run in ("run-1", "run-2"):
         store.add_ref(ref(run, 1.0))
         store.write_run(run, RunRecord())
-    gcs.damage("refs/ann%2Fmain/en-ru.big-vocab/merge_corpus/run-1.json", b"{}")
-    gcs.damage("runs/run-2.json", b"")
+    service.damage("refs/ann%2Fmain/en-ru.big-vocab/merge_corpus/run-1.json", b"{}")
+    service.damage("runs/run-2.json", b"")
     assert [found.run for found in store.refs("ann/main", "en-ru.big-vocab", "merge_corpus")] == ["run-2"]
     assert store.read_run("run-2") is None
     assert store.read_run("run-1") == RunRecord()
 
 
-def test_of_a_log_that_is_damaged_the_rest_is_read(store: BucketStore, gcs: GcsServer) -> None:
+def test_of_a_log_that_is_damaged_the_rest_is_read(store: BucketStore, service: Service) -> None:
     for part in range(3):
         store.append_log(KEY, 1, 1, part, b"part %d\n" % part)
-    gcs.damage(f"logs/{KEY}/1.1/1", b"flipped")
+    flip(service, f"logs/{KEY}/1.1/1")
     first, second, third = store.read_log(KEY, 1, 1)
     assert (first, third) == (b"part 0\n", b"part 2\n")
     assert b"part 1 of this log is damaged" in second
 
 
-def test_more_than_a_page_of_refs_and_runs(store: BucketStore, gcs: GcsServer) -> None:
+def test_more_than_a_page_of_refs_and_runs(store: BucketStore, service: Service) -> None:
     store.write_run("run-0000", RunRecord())
-    for number in range(1100):
-        copied = dict(gcs.storage.objects[BUCKET]["runs/run-0000.json"], name=f"runs/run-{number:04}.json")
-        gcs.storage.objects[BUCKET][copied["name"]] = copied
+    service.multiply("runs/run-0000.json", [f"runs/run-{number:04}.json" for number in range(1, 1100)])
     assert len(store.runs()) == 1100
 
 
-def test_contents_that_are_found_are_touched_once_an_hour(store: BucketStore, gcs: GcsServer) -> None:
+def test_contents_that_are_found_are_touched_once_an_hour(store: BucketStore, service: Service) -> None:
     blob = store.add_bytes(b"text")
-    gcs.requests.clear()
+    service.requests.clear()
     store.add_bytes(b"text")
-    assert [request.split()[0] for request in gcs.requests] == ["GET"], "it was written just now"
-    found = gcs.storage.objects[BUCKET][f"blobs/{blob.digest[:2]}/{blob.digest}"]
+    assert [request.split()[0] in ("GET", "HEAD") for request in service.requests] == [True], (
+        "it was written just now"
+    )
     for use in (
         lambda: store.add_bytes(b"text"),
         lambda: store.commit(manifest({"text": blob})),
     ):
-        found["updated"] = "2026-01-02T03:04:05.678Z"
+        service.age()
         use()
-        assert found["updated"] > "2026-01-02T03:04:06"
+        found = store.files.objects.stat(f"blobs/{blob.digest[:2]}/{blob.digest}")
+        assert found
+        assert abs(time.time_ns() - found.modified) < 60 * 10**9
 
 
-def test_the_digest_of_what_is_read_is_compared(store: BucketStore, gcs: GcsServer) -> None:
+def test_the_digest_of_what_is_read_is_compared(store: BucketStore, service: Service) -> None:
     blob = store.add_bytes(b"text")
     name = f"blobs/{blob.digest[:2]}/{blob.digest}"
-    gcs.damage(name, b"tex_")
+    service.damage(name, b"tex_")
     assert store.has_blob(blob), "the right size"
     with pytest.raises(StoreError, match="differ from their digest"):
         store.read_blob(blob)
-    assert name not in gcs.names()
-    gcs.storage.objects[BUCKET].pop(name, None)
+    assert name not in service.names()
     store.add_bytes(b"text")
-    gcs.damage(name, b"longer")
+    service.damage(name, b"longer")
     assert store.add_bytes(b"text") == blob, "a wrong size is seen before anything is sent"
     assert store.read_blob(blob) == b"text"
 
@@ -157,9 +158,8 @@ def test_the_digest_of_what_is_read_is_compared(store: BucketStore, gcs: GcsServ
 
 
 @pytest.fixture
-def owners(gcs: GcsServer) -> list[BucketStore]:
+def owners(objects: Objects) -> list[BucketStore]:
     """Machines that share a bucket, and renew their leases every two seconds."""
-    objects = replace(OBJECTS, prefix="")
     return [BucketStore(objects, Leases(objects, period=PERIOD)) for _ in range(3)]
 
 
@@ -199,13 +199,13 @@ def test_the_next_owner_goes_on_from_the_newest_sets_of_all(
 
 
 def test_a_set_counts_once_its_manifest_is_there(
-    owners: list[BucketStore], gcs: GcsServer, tmp_path: Path
+    owners: list[BucketStore], service: Service, tmp_path: Path
 ) -> None:
     store = owners[0]
     with store.owners.lock(KEY, 1):
         for name in ("000100", "000200"):
             save(store, name, tmp_path / "set")
-        manifests = [name for name in gcs.names() if name.endswith("/000200/set.json")]
+        manifests = [name for name in service.names() if name.endswith("/000200/set.json")]
         store.files.objects.delete(manifests[0])
         assert placed(store, tmp_path / "placed") == {"000100": "000100"}
         save(store, "000200", tmp_path / "set", "again")
@@ -213,35 +213,37 @@ def test_a_set_counts_once_its_manifest_is_there(
 
 
 def test_sets_of_killed_writers_push_out_no_whole_one(
-    owners: list[BucketStore], gcs: GcsServer, tmp_path: Path
+    owners: list[BucketStore], service: Service, tmp_path: Path
 ) -> None:
     store = owners[0]
     with store.owners.lock(KEY, 1):
         for name in ("000100", "000200", "000300"):
             save(store, name, tmp_path / "set")
-        for manifest in [name for name in gcs.names() if name.endswith("/000300/set.json")]:
+        for manifest in [name for name in service.names() if name.endswith("/000300/set.json")]:
             store.files.objects.delete(manifest)
         save(store, "000150", tmp_path / "set")
         assert list(placed(store, tmp_path / "placed")) == ["000150", "000200"]
 
 
-def test_a_damaged_set_is_put_aside_whole(owners: list[BucketStore], gcs: GcsServer, tmp_path: Path) -> None:
+def test_a_damaged_set_is_put_aside_whole(
+    owners: list[BucketStore], service: Service, tmp_path: Path
+) -> None:
     store = owners[0]
     with store.owners.lock(KEY, 1):
         for name in ("000100", "000200"):
             save(store, name, tmp_path / "set")
-        damaged = next(name for name in gcs.names() if name.endswith("/000200/files/model.npz"))
-        gcs.damage(damaged, b"00020_")
+        damaged = next(name for name in service.names() if name.endswith("/000200/files/model.npz"))
+        service.damage(damaged, b"00020_")
         assert "model.npz" in store.wrong_in_set(list(store.checkpoint_sets())[1][2])
         assert placed(store, tmp_path / "placed") == {"000100": "000100"}
         assert not (tmp_path / "placed" / "000200").exists()
-        left = [name.split("/") for name in gcs.names() if "000200" in name]
+        left = [name.split("/") for name in service.names() if "000200" in name]
         assert {name[0] for name in left} == {"quarantine"}
         assert {name[-1] for name in left if len(name) > 2} == {"set.json", "model.npz"}
 
 
 def test_who_has_lost_a_step_stores_no_checkpoint(
-    owners: list[BucketStore], gcs: GcsServer, tmp_path: Path
+    owners: list[BucketStore], service: Service, tmp_path: Path
 ) -> None:
     """The first owner sleeps until the second has taken the step over."""
     first, second, _ = owners
@@ -249,7 +251,7 @@ def test_who_has_lost_a_step_stores_no_checkpoint(
     with first.owners.lock(KEY, 1, told.append) as mine:
         assert mine
         save(first, "000100", tmp_path / "set")
-        lease = next(name for name in gcs.names() if name.startswith("leases/"))
+        lease = next(name for name in service.names() if name.startswith("leases/"))
         first.files.objects.write(lease, b'{"owner": "another", "lapse": 1}')  # as after a takeover
         until = time.monotonic() + PATIENCE
         while not told and time.monotonic() < until:
@@ -261,7 +263,7 @@ def test_who_has_lost_a_step_stores_no_checkpoint(
 
 
 def test_two_pins_at_once_do_not_meet(
-    store: BucketStore, gcs: GcsServer, monkeypatch: pytest.MonkeyPatch
+    store: BucketStore, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pins, `verify` and `gc` each hold the same lease."""
     monkeypatch.setattr("translations_assets.store.bucket.store._LAPSE", 0.3)

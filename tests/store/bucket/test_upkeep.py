@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.store.gcs_server import BUCKET, GcsServer
+from tests.store.bucket.conftest import Service, flip
 from tests.store.values import finish, manifest, publish
 from tests.virtual_clock import VirtualClock
 from translations_assets.common.errors import StoreError
@@ -20,13 +20,6 @@ from translations_assets.store.medium import StoredFile
 from translations_assets.store.verify import verify
 
 RULES = Rules(keep_days=1, keep_refs=1, grace_days=0)
-LONG_AGO = "2026-01-02T03:04:05.678Z"
-
-
-def age(gcs: GcsServer) -> None:
-    """Let everything that is there be old."""
-    for found in gcs.storage.objects[BUCKET].values():
-        found.update(updated=LONG_AGO, timeCreated=LONG_AGO)
 
 
 def free(store: BucketStore) -> Collected:
@@ -42,7 +35,7 @@ def blob_name(blob: Blob) -> str:
 
 
 @pytest.fixture
-def steps(store: BucketStore, gcs: GcsServer) -> dict[str, Manifest]:
+def steps(store: BucketStore, service: Service) -> dict[str, Manifest]:
     """Steps of long ago: one that a ref names, one whose output it was made from, one for nobody."""
     dataset = finish(store, "dataset", {"text": b"t" * 50}, stage="dataset")
     steps = {
@@ -53,15 +46,17 @@ def steps(store: BucketStore, gcs: GcsServer) -> dict[str, Manifest]:
     for made in steps.values():
         store.append_log(made.key, 1, 1, 0, b"said\n")
     publish(store, "run-1", 1.0, steps["kept"])
-    age(gcs)
+    service.age()
     return steps
 
 
-def test_what_nothing_names_is_freed(store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]) -> None:
+def test_what_nothing_names_is_freed(
+    store: BucketStore, service: Service, steps: dict[str, Manifest]
+) -> None:
     dry = collect(store, RULES, delete=False)
-    before = gcs.names()
+    before = service.names()
     collected = free(store)
-    assert len(gcs.names()) < len(before)
+    assert len(service.names()) < len(before)
     assert [made.label for made in store.manifests()] == ["merge"]
     assert [made.label for made in store.retired()] == ["dataset"], "how an input was made stays known"
     assert not store.has_blob(steps["old"].outputs["corpus"])
@@ -70,10 +65,10 @@ def test_what_nothing_names_is_freed(store: BucketStore, gcs: GcsServer, steps: 
     assert list(store.read_log(steps["kept"].key, 1, 1)) == [b"said\n"]
     assert (collected.stages["merge_corpus"].bytes, dry.stages["merge_corpus"].bytes) == (5000, 5000)
     assert vars(free(store).total()) == {"count": 0, "bytes": 0}, "nothing is left to free"
-    assert not [name for name in gcs.names() if name.startswith(("leases/", "clock/"))]
+    assert not [name for name in service.names() if name.startswith(("leases/", "clock/"))]
 
 
-def test_what_is_fresh_is_left_for_later(store: BucketStore, gcs: GcsServer) -> None:
+def test_what_is_fresh_is_left_for_later(store: BucketStore, service: Service) -> None:
     """Whoever finds fresh contents relies on them without a touch."""
     blob = store.add_bytes(b"of a step that runs")
     collected = free(store)
@@ -89,7 +84,7 @@ def test_what_need_not_be_touched_any_more_is_not_collected_either(store: Bucket
 
 
 def test_what_is_touched_after_it_was_listed_stays(
-    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+    store: BucketStore, service: Service, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A step finds contents, and is finished, between the listing and the removal."""
     blob = steps["old"].outputs["corpus"]
@@ -109,7 +104,7 @@ def test_what_is_touched_after_it_was_listed_stays(
 
 
 def test_what_a_pinned_run_uses_is_kept(
-    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]
+    store: BucketStore, service: Service, steps: dict[str, Manifest]
 ) -> None:
     old = steps["old"]
     uses = {old.label: (old.key, 1)}
@@ -124,7 +119,7 @@ def test_what_a_pinned_run_uses_is_kept(
 
 
 def test_checkpoints_of_finished_steps_are_removed(
-    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], tmp_path: object
+    store: BucketStore, service: Service, steps: dict[str, Manifest], tmp_path: object
 ) -> None:
     names = [
         f"checkpoints/{steps['kept'].key}/1/7/000100/set.json",
@@ -133,18 +128,18 @@ def test_checkpoints_of_finished_steps_are_removed(
     for name in names:
         store.files.objects.write(name, b"{}")
     collect(store, RULES, delete=True)
-    assert [name in gcs.names() for name in names] == [False, True]
+    assert [name in service.names() for name in names] == [False, True]
 
 
 def test_verify_names_what_is_damaged_missing_and_strange(
-    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest]
+    store: BucketStore, service: Service, steps: dict[str, Manifest]
 ) -> None:
     assert verify(store).problems == []
     damaged, missing = blob_name(steps["kept"].outputs["corpus"]), blob_name(steps["old"].outputs["corpus"])
-    gcs.damage(damaged, b"d" * 300)
+    service.damage(damaged, b"d" * 300)
     store.files.objects.delete(missing)
-    gcs.damage(f"steps/{steps['dataset'].key[:2]}/{steps['dataset'].key}/1.json", b"{}")
-    gcs.damage(f"logs/{steps['kept'].key}/1.1/0", b"flipped")
+    service.damage(f"steps/{steps['dataset'].key[:2]}/{steps['dataset'].key}/1.json", b"{}")
+    flip(service, f"logs/{steps['kept'].key}/1.1/0")
     for name in ("notes.txt", "elsewhere/file", "steps/ab/file", "blobs/ab/file"):
         store.files.objects.write(name, b"")
     found = {(problem.kind, problem.path): problem for problem in verify(store).problems}
@@ -158,22 +153,22 @@ def test_verify_names_what_is_damaged_missing_and_strange(
     }
     assert ("damaged", damaged) in found
     assert [owner.label for owner in found["missing", missing].owners] == ["merge-old"]
-    assert damaged not in gcs.names(), "it is put aside"
+    assert damaged not in service.names(), "it is put aside"
     assert len({path for kind, path in found if kind == "damaged"}) == 3
 
 
 def test_a_dead_collectors_lock_is_taken_over(
-    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+    store: BucketStore, service: Service, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("translations_assets.store.bucket.store._POLL_SECONDS", 0.05)
     objects = store.files.objects
     objects.write("leases/gc.0", b'{"owner": "dead"}')
-    collect(BucketStore(objects, Leases(objects, period=0.1)), RULES, delete=True)
+    collect(BucketStore(objects, Leases(objects, period=1.5)), RULES, delete=True)
     assert not store.has_blob(steps["old"].outputs["corpus"])
 
 
 def test_a_collector_that_has_lost_its_lock_removes_nothing(
-    store: BucketStore, gcs: GcsServer, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+    store: BucketStore, service: Service, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It slept for so long that another has taken the lock over."""
     clock = VirtualClock()

@@ -101,10 +101,10 @@ def test_who_was_taken_for_dead_and_is_cut_off_again_counts_in_the_end(
     assert asking.leases.waiters(KEY, 1) == 0
     write = world.service.write
 
-    def write_heartbeats_only(name: str, data: bytes, notes: None) -> int:
+    def write_heartbeats_only(name: str, data: bytes, notes: None) -> None:
         if name.startswith("waiting/"):
             raise StoreUnreachable("The connection was lost.")
-        return write(name, data)
+        write(name, data)
 
     with monkeypatch.context() as patch:
         patch.setattr(world.service, "write", write_heartbeats_only)
@@ -142,11 +142,11 @@ def test_while_a_heartbeat_hangs_others_join_and_leave(world: World, monkeypatch
     sent, answered = threading.Event(), threading.Event()
     write = world.service.write
 
-    def hang(name: str, data: bytes, notes: None = None) -> int:
+    def hang(name: str, data: bytes, notes: None = None) -> None:
         if name.startswith("sessions/"):
             sent.set()
             assert answered.wait(30)
-        return write(name, data, notes)
+        write(name, data, notes)
 
     with ThreadPoolExecutor(1) as pool, machine.leases.waiting(KEY, 1):
         monkeypatch.setattr(world.service, "write", hang)

@@ -115,6 +115,11 @@ def _parse(text: str, path: Path) -> Iterator[Change]:
 def _change(entry: Any, where: str) -> Change:
     names = [field.name for field in fields(Change)]
     texts = [*entry.values()] if isinstance(entry, dict) and {*entry} == {*names} else [""]
+    if isinstance(entry, dict) and "symbol" in entry:
+        raise CodeError(
+            f"{where}: an earlier version accepted this change of {entry['symbol']!r:.100}, by hashes that "
+            "count no more. Delete the line; to accept the change anew: translations cache accept PARTITION"
+        )
     if not all(isinstance(text, str) and text.strip() for text in texts):
         raise CodeError(
             f"{where}: a change has the texts {', '.join(names)}, none empty; this is {entry!r:.300}. {_MEND}"

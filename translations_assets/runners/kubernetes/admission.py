@@ -23,6 +23,7 @@ _FOR_GOOD = re.compile(
     rf"violates PodSecurity|{DENIED}|failed quota: .* must specify"
     r"|(?:maximum|minimum) .* usage per (?:Container|Pod)|limit to request ratio per (?:Container|Pod)"
 )
+_NO_PRIORITY = re.compile(r"no PriorityClass with name (\S+) was found")
 
 
 class Refusal(NamedTuple):
@@ -56,6 +57,8 @@ class Admission:
         text = last_refusal(events)
         if not text:
             return None
+        if found := _NO_PRIORITY.search(text):
+            return Refusal(text, _no_priority(found[1]))
         same = self._varies.sub("", text)
         if same != self._same:
             self._same, self._since = same, now
@@ -65,6 +68,15 @@ class Admission:
             f"limits of the namespace"
         )
         return Refusal(text, PodVerdict("start", message, failed=True) if lasts else None)
+
+
+def _no_priority(name: str) -> PodVerdict:
+    """Refuse at once what no waiting mends: nobody makes a priority class in passing."""
+    message = (
+        f"the cluster has no priority class {name}, which the deployment file gives to the pod. Make it "
+        "(deploy/kubernetes/base/limits.yaml has ours), or name another one there (priority-class)"
+    )
+    return PodVerdict("start", message, failed=True)
 
 
 class JobAdmission:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from translations_assets.common.errors import TemporaryError, TranslationsError
 from translations_assets.common.retry_after import asked_pause
 from translations_assets.runners.kubernetes.access import Access, access_to
+from translations_assets.runners.kubernetes.kueue import GROUP
 from translations_assets.runners.kubernetes.state import JobState, Object
 from translations_assets.running.tasks import Work, finish, pause
 
@@ -38,7 +39,6 @@ _TIMEOUT = (10, 60)  # seconds to connect, and without a byte of the answer
 # server does not answer
 _WATCH_SECONDS = 20
 _SELECTOR = f"app.kubernetes.io/component={COMPONENT}"
-_KUEUE = "kueue.x-k8s.io"  # its API's group, and where its labels begin
 _CONNECTIONS = 200  # that are kept for the next request; more may be open
 _EVENTS = 100
 
@@ -230,10 +230,10 @@ class Cluster:
     def workload(self, job: JobState) -> Object | None:
         """Return Kueue's object for a Job that it queues; None without one, or without the right to ask."""
         try:
-            group = self._ask(lambda: self._get(f"/apis/{_KUEUE}"), patience=0)
+            group = self._ask(lambda: self._get(f"/apis/{GROUP}"), patience=0)
             version = group["preferredVersion"]["groupVersion"]
             path = f"/apis/{version}/namespaces/{self.namespace}/workloads"
-            query = [("labelSelector", f"{_KUEUE}/job-uid={job.uid}")]
+            query = [("labelSelector", f"{GROUP}/job-uid={job.uid}")]
             found = self._ask(lambda: self._get(path, query), patience=0)
         except ClusterError as error:
             _log.debug("Kueue's messages about %s cannot be read: %s", job.name, error)

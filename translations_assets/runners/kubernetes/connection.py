@@ -6,14 +6,16 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from translations_assets.common.background import CLOCK, Clock, Repeating
 from translations_assets.common.errors import StoreError
-from translations_assets.config.deployment import Kubernetes, WorkerClassName
+from translations_assets.config.deployment import Kubernetes
+from translations_assets.runners.batch.limits import Limits
+from translations_assets.runners.batch.member import store_label
+from translations_assets.runners.batch.sweep import OrphanSweep
 from translations_assets.runners.kubernetes.cluster import (
     AWAY_SECONDS,
     Ahead,
@@ -24,13 +26,11 @@ from translations_assets.runners.kubernetes.cluster import (
     Kind,
     Trouble,
 )
-from translations_assets.runners.kubernetes.jobs import Descriptions, store_label
+from translations_assets.runners.kubernetes.jobs import Descriptions
 from translations_assets.runners.kubernetes.state import JobState, Label, Object, PodState, judge
 from translations_assets.running.protocols import Store
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.5, 5.0  # of a watch that fails
-_CHECKS = 5  # in the time after which a Job is an orphan
-_LONGEST_PAUSE = 60.0  # between two checks
 
 _log = logging.getLogger(__name__)
 S = TypeVar("S", bound="JobState | PodState")
@@ -194,137 +194,34 @@ class _Mirror(Generic[S]):
         self.heard = time.monotonic()
 
 
-@dataclass(eq=False)
-class Slot:
-    """A place for one job.
-
-    given    called when it is free
-    is_free  whether it may be used
-    name     of the job that takes it
-    """
-
-    worker_class: WorkerClassName
-    given: Callable[[], None]
-    is_free: bool = False
-    name: str = ""
-
-
-class Limits:
-    """The slots of the namespace, as this process sees them: jobs of other orchestrators count, too.
-
-    Two orchestrators that create jobs in the same moment may together exceed a limit by a few; a quota of the
-    namespace does not.
-
-    total     jobs at once
-    of_class  jobs at once of a worker class, where that has a limit of its own
-    jobs      the cluster's jobs
-    """
-
-    def __init__(
-        self, total: int, of_class: Mapping[WorkerClassName, int], jobs: Callable[[], list[JobState]]
-    ) -> None:
-        self._total, self._of_class, self._jobs = total, of_class, jobs
-        self._lock = threading.Lock()
-        self._held: list[Slot] = []
-        self._queue: list[Slot] = []
-
-    def queue(self, worker_class: WorkerClassName, given: Callable[[], None]) -> Slot:
-        """Queue for a slot, until it is released."""
-        slot = Slot(worker_class, given)
-        with self._lock:
-            self._queue.append(slot)
-        self.changed()
-        return slot
-
-    def release(self, slot: Slot) -> None:
-        """Give a slot back, or leave the queue."""
-        with self._lock:
-            for slots in (self._held, self._queue):
-                if slot in slots:
-                    slots.remove(slot)
-        self.changed()
-
-    def changed(self) -> None:
-        """Give free slots to those who wait; called when jobs have changed."""
-        with self._lock:
-            if not self._queue:
-                return
-            used = self._used()
-            for slot in list(self._queue):
-                if used.total() >= self._total:
-                    return
-                if used[slot.worker_class] < self._of_class.get(slot.worker_class, self._total):
-                    used[slot.worker_class] += 1
-                    self._queue.remove(slot)
-                    self._held.append(slot)
-                    slot.is_free = True
-                    slot.given()
-
-    def _used(self) -> Counter[str]:
-        """Slots by worker class: those that are held here, and live jobs that hold none of them."""
-        held = {slot.name for slot in self._held}
-        others = (job for job in self._jobs() if job.live and job.name not in held)
-        used = Counter[str](slot.worker_class for slot in self._held)
-        used.update(job.labels.get(Label.WORKER_CLASS, "") for job in others)
-        return used
-
-
-class Sweep:
-    """Looks, while a run goes on, for live Jobs of a store that no run has waited for during some minutes.
-
-    Not earlier: a run that takes the place of a dead one needs a while until it comes to each of its steps.
-    """
+class Sweep(OrphanSweep[JobState]):
+    """Deletes live Jobs of a store that no run waits for; and finished ones, to make room."""
 
     def __init__(
         self, cluster: Cluster, watch: Watch, store: Store, minutes: float, clock: Clock = CLOCK
     ) -> None:
-        self._cluster, self._watch, self._store, self._clock = cluster, watch, store, clock
-        self._seconds = minutes * 60
-        self._unwanted_since: dict[str, float] = {}
-        self._lock, self._removed = threading.Lock(), set[str]()
-        pause = min(self._seconds / _CHECKS, _LONGEST_PAUSE)
-        self.start = Repeating(
-            "sweep", self.check, pause, self._failed, needed=lambda: not cluster.closed.is_set(), clock=clock
-        ).start
-
-    def check(self) -> None:
-        """Note the Jobs that no run waits for now, and delete those that were found so for long enough."""
-        label = store_label(self._store.url)
-        unwanted = [job for job in self._watch.jobs() if job.live and job.labels.get(Label.STORE) == label]
-        unwanted = [job for job in unwanted if not self._is_wanted(job)]
-        now = self._clock.monotonic()
-        self._unwanted_since = {job.uid: self._unwanted_since.get(job.uid, now) for job in unwanted}
-        for job in unwanted:
-            if now - self._unwanted_since[job.uid] >= self._seconds:
-                labels = ", ".join(member.label for member in job.members)
-                _log.warning("The job %s is deleted: no run waits for it any more (%s).", job.name, labels)
-                self._cluster.delete_job(job)
+        super().__init__(watch.jobs, cluster.delete_job, store, minutes, cluster.closed, clock)
+        self._cluster = cluster
+        self._making_room, self._removed = threading.Lock(), set[str]()
 
     def make_room(self) -> bool:
         """Delete the Job that has been done for longest, which a quota counts, too; whether there was one.
 
         Those that failed stay, as they remember lost machines, and those that a run still waits for.
         """
-        label = store_label(self._store.url)
-        with self._lock:  # many wait for the same quota
-            jobs = self._watch.jobs()
+        with self._making_room:  # many wait for the same quota
+            jobs = self.jobs()
             self._removed &= {job.uid for job in jobs}
-            done = [job for job in jobs if job.ended == "Complete" and job.labels.get(Label.STORE) == label]
+            done = [job for job in jobs if job.ended == "Complete" and job.store == self.store]
             try:
                 for job in done:
-                    if not job.deleting and job.uid not in self._removed and not self._is_wanted(job):
+                    if not job.deleting and job.uid not in self._removed and not self.is_wanted(job):
                         self._cluster.delete_job(job, patience=0)
                         self._removed.add(job.uid)
                         return True
             except (ClusterError, StoreError) as error:
-                self._failed(str(error))
+                self.failed(str(error))
         return False
-
-    def _is_wanted(self, job: JobState) -> bool:
-        return any(self._store.owners.waiters(*member.step) for member in job.members)
-
-    def _failed(self, error: str) -> None:
-        _log.warning("The search for Jobs that no run waits for failed: %s", error)
 
 
 class Connection:

@@ -9,23 +9,23 @@ from dataclasses import replace
 
 from translations_assets.common.errors import StoreError
 from translations_assets.config.deployment import WorkerClassName
+from translations_assets.runners.batch.job_steps import JobSteps
+from translations_assets.runners.batch.member import Member
+from translations_assets.runners.batch.stored_log import StoredLogs
 from translations_assets.runners.kubernetes.cluster import AWAY_SECONDS, ClusterAway, ClusterError
 from translations_assets.runners.kubernetes.connection import Connection
-from translations_assets.runners.kubernetes.job_steps import JobSteps
+from translations_assets.runners.kubernetes.kueue import taken_back
 from translations_assets.runners.kubernetes.starting import Starting
 from translations_assets.runners.kubernetes.state import (
     NOT_STARTED,
     TOLD_TO_END,
     JobState,
     Label,
-    Member,
     PodState,
     PodVerdict,
     judge,
 )
-from translations_assets.runners.kubernetes.stored_log import StoredLog
 from translations_assets.runners.wire import Busy, Ending, unpack_reply
-from translations_assets.running.events import JobEvent
 from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.tasks import Work, pause
@@ -46,9 +46,10 @@ class Following:
     def __init__(self, connection: Connection, store: Store, state: JobState, steps: JobSteps) -> None:
         self._connection, self._store, self._state, self._steps = connection, store, state, steps
         self._starting = Starting(connection, state, steps.wait_for)
-        self._logs: dict[Member, StoredLog] = {}
+        self._logs = StoredLogs(store, steps, connection.sink)
         self._pod: PodState | None = None
         self._seen = False
+        self._is_taken = False  # whether a queue has taken back the room that the pod had
         self._asked = time.monotonic()
         self._deleting_since = self._known_since = self._ended_since = 0.0
 
@@ -58,13 +59,15 @@ class Following:
         if silent > AWAY_SECONDS:
             raise ClusterAway(f"The cluster's API server has not answered for {silent / 60:.0f} minutes.")
         job = yield from self._refresh(cancelled)
+        self._is_taken = self._is_taken or (job is not None and job.suspended and self._pod is not None)
+        self._logs.worker = self._pod.name if self._pod else ""
         if self._is_starting(job):
             if verdict := self._starting.look(job or self._state, self._pod):
                 self._end_all(job, self._starting.give_up(verdict))
             seconds = _CHECK_SECONDS
         elif self._pod is None or self._pod.ended or self._is_dead(self._pod):
             yield from self._conclude(job, cancelled)
-            seconds = min([_CHECK_SECONDS, *(log.pause for log in self._logs.values() if log.is_behind)])
+            seconds = min([_CHECK_SECONDS, *(log.pause for log in self._logs.behind())])
         else:
             seconds = self._look_at(self._steps.awaited()[0])
         yield seconds
@@ -105,13 +108,13 @@ class Following:
         The last one's end waits for the pod's, which may say more.
         """
         try:
-            known = self._known(member, ended=False)
+            known = self._logs.known(member, ended=False)
             self._steps.wait_for("")
         except StoreError as error:
             self._steps.wait_for(f"its log cannot be read: {error} The step goes on.")
             return _CHECK_SECONDS
         if not known:
-            return self._log(member).pause
+            return self._logs.of(member).pause
         self._known_since = self._known_since or time.monotonic()
         is_last = member == self._state.members[-1]
         if not is_last and TOLD_TO_END not in known.message:
@@ -120,25 +123,6 @@ class Following:
             self._finish(member, known)
             self._connection.discard(self._state)
         return _CHECK_SECONDS
-
-    def _known(self, member: Member, *, ended: bool) -> Outcome | None:
-        """A member's ending, as far as the store has it, once its log is shown."""
-        log = self._log(member)
-        for new in log.read(ended=ended):
-            if isinstance(new, JobEvent):
-                self._steps.tell(member, new)
-            else:
-                self._connection.sink(member.label, new)
-        if log.is_behind:
-            return None
-        if manifest := self._store.generation(*member.step):
-            return Outcome("done", manifest)
-        return replace(log.outcome, log_tail=log.tail) if log.outcome else None
-
-    def _log(self, member: Member) -> StoredLog:
-        if member not in self._logs:
-            self._logs[member] = StoredLog(self._store, member, self._pod.name if self._pod else "")
-        return self._logs[member]
 
     def _finish(self, member: Member, ending: Ending) -> None:
         self._steps.finish(member, ending)
@@ -150,25 +134,30 @@ class Following:
         self._ended_since = self._ended_since or time.monotonic()
         if self._pod and self._pod.started:
             for member in self._steps.awaited():
-                known = self._known(member, ended=True)
+                known = self._logs.known(member, ended=True)
                 if known and known.kind != "temporary":
                     self._finish(member, known)
         if self._steps.awaited():
             late = time.monotonic() - self._ended_since > _LAST_SECONDS
-            if any(log.is_behind for log in self._logs.values()) or (self._may_change(job) and not late):
+            if self._logs.behind() or (self._may_change(job) and not late):
                 return
-            yield from self._spare_node(judge(job, self._pod), cancelled)
+            taken = taken_back(self._connection.cluster.workload(self._state)) if self._is_taken else None
+            yield from self._spare_node(taken or judge(job, self._pod), cancelled)
             if cancelled():
                 return
-            self._end_all(job)
-        if job and job.live and (self._goes_on_alone() or self._is_replaced()):
+            self._end_all(job, taken)
+        if job and job.live and self._is_over():
             self._connection.discard(self._state)
 
     def _may_change(self, job: JobState | None) -> bool:
         """True if the cluster may still say more: the pod's end, and the reason that its Job gives for it."""
         if self._pod and not self._pod.ended:
             return True
-        return job is not None and job.live and not self._is_replaced() and not self._goes_on_alone()
+        return job is not None and job.live and not self._is_over()
+
+    def _is_over(self) -> bool:
+        """True if a Job that has not ended does nothing more for the attempt."""
+        return self._goes_on_alone() or self._is_replaced() or self._is_taken
 
     def _goes_on_alone(self) -> bool:
         """True if the worker has ended, and other containers of its pod keep the Job from ending."""
@@ -229,7 +218,9 @@ class Following:
         if verdict.cause == "memory":
             message += self._memory_advice()
         failed = verdict.failed or (verdict.cause == "deadline" and not self._steps.is_resumable(member))
-        return Outcome("failed" if failed else "temporary", None, message, tail)
+        return Outcome(
+            "failed" if failed else "temporary", None, message, tail, uncounted=verdict.cause == "queued"
+        )
 
     def _memory_advice(self) -> str:
         labels, descriptions = self._state.labels, self._connection.descriptions

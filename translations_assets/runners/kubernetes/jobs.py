@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from translations_assets.config.deployment import Kubernetes, Machine, PodConfig, WorkerClass, WorkerClassName
+from translations_assets.runners.batch.member import digest, job_name, member, store_label
 from translations_assets.runners.kubernetes.cluster import COMPONENT, ClusterError
 from translations_assets.runners.kubernetes.image import Images, worker_images
-from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Label, Member
+from translations_assets.runners.kubernetes.kueue import QUEUE
+from translations_assets.runners.kubernetes.state import CONTAINER, Annotation, Label
 from translations_assets.runners.pod import bootstrap
 from translations_assets.runners.wire import LAST_WORDS, NODE, POD, SCRATCH
 from translations_assets.running.job import Job
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 60  # between SIGTERM and SIGKILL: the script saves what it has, and that is stored
 SPOT_GRACE_SECONDS = 15  # on machines that are taken away; Google's give a pod no more, whatever it asks for
 _GPU = "nvidia.com/gpu"
-_DIGITS = 24
+_SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 _DEFAULTS: PodConfig = {  # a deployment may say otherwise
     "container_config": {
         "security_context": {
@@ -41,7 +42,11 @@ _DEFAULTS: PodConfig = {  # a deployment may say otherwise
     },
 }
 _SPOT_DEFAULTS: PodConfig = {"pod_spec_config": {"termination_grace_period_seconds": SPOT_GRACE_SECONDS}}
-_PASSED = ("STORAGE_EMULATOR_HOST",)  # from this process's environment to pods
+# From this process's environment to pods: where the store's service is
+_PASSED = (
+    *("STORAGE_EMULATOR_HOST", "TRANSLATIONS_S3_ADDRESSING"),
+    *("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"),
+)
 _LAST_WORDS = "/dev/termination-log"  # where the kubelet reads why a container ended
 _VOLUMES = {"scratch": SCRATCH, "tmp": "/tmp"}  # where they are mounted
 # NCCL passes gradients between GPUs there, some 10 MB a segment; container runtimes give 64 MB in all
@@ -51,13 +56,17 @@ _SHARED_MEMORY_SOURCE = {"medium": "Memory", "sizeLimit": "4Gi"}
 
 @dataclass(frozen=True)
 class Group:
-    """Properties that the steps of one pod share."""
+    """Properties that the steps of one pod share.
+
+    lasting  whether an eviction costs much: the steps save checkpoint sets, or need a large machine
+    """
 
     stage: str
     worker_class: WorkerClassName
     machine: Machine
     secrets: tuple[str, ...]
     image: str
+    lasting: bool = False
 
 
 class Descriptions:
@@ -84,7 +93,7 @@ class Descriptions:
         machine = self._machine(job, self._worker_class(name), preemptions)
         image = self.images.image(blob.digest for blob in job.inputs.values())
         secrets = tuple(sorted(self._kubernetes.secrets.keys() & job.secrets))
-        return Group(job.stage, name, machine, secrets, image)
+        return Group(job.stage, name, machine, secrets, image, job.resumable or job.worker != "cpu")
 
     def steps_per_pod(self, group: Group) -> int:
         """The most steps of a group that share a pod."""
@@ -117,6 +126,8 @@ class Descriptions:
         }
         if len(jobs) == 1:
             labels[Label.STEP] = step_label(store, *members[0].step)
+        if group.lasting:
+            labels[Label.LASTING] = "true"
         annotations = {
             Annotation.MEMBERS: json.dumps(members),
             Annotation.SPEC: _spec_digest(body),
@@ -125,6 +136,8 @@ class Descriptions:
         del body["spec"]["template"]["metadata"]["name"]  # the cluster names pods
         for metadata in (body["metadata"], body["spec"]["template"]["metadata"]):
             metadata["labels"] = {**metadata.get("labels", {}), **labels}
+        if queue := self._worker_class(group.worker_class).queue:
+            body["metadata"]["labels"][QUEUE] = queue
         body["metadata"]["annotations"] = {**body["metadata"].get("annotations", {}), **annotations}
         return body
 
@@ -187,7 +200,12 @@ class Descriptions:
         yield "the defaults", _DEFAULTS
         if group.machine == "spot":
             yield "the defaults", _SPOT_DEFAULTS
+        yield "the defaults", _eviction(group.lasting)
         yield "kubernetes.pod", self._kubernetes.pod
+        if worker_class.priority_class:
+            yield place, {"pod_spec_config": {"priority_class_name": worker_class.priority_class}}
+        if worker_class.queue:
+            yield place, {"job_spec_config": {"suspend": True}}  # Kueue lets it begin
         yield f"{place}.pod", worker_class.pod
         special = worker_class.spot if group.machine == "spot" else worker_class.standard
         yield f"{place}.{group.machine}", special or {}
@@ -266,25 +284,15 @@ class Descriptions:
         return variables
 
 
-def member(job: Job) -> Member:
-    """A job as a member of a cluster's Job."""
-    return Member(job.key, job.generation, job.attempt, job.label)
-
-
-def job_name(store: str, members: Sequence[Member]) -> str:
-    """The name of the Job that makes some attempts; the same for all that ask for them."""
-    attempts = [[item.key, item.generation, item.attempt] for item in members]
-    return f"translations-{_digest([store, attempts])}"
-
-
-def store_label(store: str) -> str:
-    """A store's URL as a label."""
-    return _digest(store)
+def _eviction(lasting: bool) -> PodConfig:
+    """Tell the cluster's autoscaler whether it may end such pods to give a machine back."""
+    annotations = {_SAFE_TO_EVICT: "false" if lasting else "true"}
+    return {"pod_template_spec_metadata": {"annotations": annotations}}
 
 
 def step_label(store: str, key: str, generation: int) -> str:
     """A step as a label: the same for all attempts."""
-    return _digest([store, key, generation])
+    return digest([store, key, generation])
 
 
 def _spec_digest(body: Mapping[str, Any]) -> str:
@@ -292,9 +300,4 @@ def _spec_digest(body: Mapping[str, Any]) -> str:
     spec = json.loads(json.dumps(body["spec"]))
     spec["template"].pop("metadata", None)
     spec["template"]["spec"]["containers"][0].pop("command")
-    return _digest(spec)
-
-
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return digest(spec)

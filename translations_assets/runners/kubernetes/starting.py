@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from translations_assets.runners.kubernetes.admission import Admission
 from translations_assets.runners.kubernetes.connection import Connection
+from translations_assets.runners.kubernetes.kueue import suspended_for
 from translations_assets.runners.kubernetes.state import (
     JobState,
     PodState,
     PodVerdict,
     cannot_start,
     never_started,
-    suspended_for,
 )
 
 PULL_SECONDS = 20.0  # in which the kubelet tries a second time to pull an image
@@ -66,7 +66,7 @@ class Starting:
         events = cluster.events(job.name)
         refusal = self._admission.look(events)
         if job.suspended:
-            self._waits_for(suspended_for(cluster.workload(job), events))
+            self._waits_for(suspended_for(job, cluster.workload(job), events))
             return None
         if refusal is None:
             self._waits_for("the cluster has made no pod for it yet, and gives no reason")

@@ -10,10 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from translations_assets.runners.batch.member import Member
+
 Object: TypeAlias = "Mapping[str, Any]"
 
 Cause = Literal[
-    "ended", "script", "preempted", "evicted", "rejected", "memory", "image", "start", "deadline", "gone"
+    "ended",
+    "script",
+    "preempted",
+    "evicted",
+    "rejected",
+    "queued",
+    "memory",
+    "image",
+    "start",
+    "deadline",
+    "gone",
 ]
 _KILLED = 128 + signal.SIGKILL
 _TERMINATED = 128 + signal.SIGTERM
@@ -92,6 +104,7 @@ class Label:
     STAGE = "translations/stage"
     WORKER_CLASS = "translations/worker-class"
     MACHINE = "translations/machine"
+    LASTING = "translations/lasting"  # selected by the PodDisruptionBudget in deploy/kubernetes/base
 
 
 class Annotation:
@@ -100,20 +113,6 @@ class Annotation:
     MEMBERS = "translations/members"
     SPEC = "translations/spec"
     PREEMPTIONS = "translations/preemptions"
-
-
-class Member(NamedTuple):
-    """A step in a job, and the attempt that the job makes of it."""
-
-    key: str
-    generation: int
-    attempt: int
-    label: str
-
-    @property
-    def step(self) -> tuple[str, int]:
-        """The result to make: the same for every attempt."""
-        return self.key, self.generation
 
 
 @dataclass(frozen=True)
@@ -143,6 +142,16 @@ class JobState:
     def live(self) -> bool:
         """True if it runs, or will."""
         return not self.ended and not self.deleting
+
+    @property
+    def worker_class(self) -> str:
+        """The name of its worker class."""
+        return self.labels.get(Label.WORKER_CLASS, "")
+
+    @property
+    def store(self) -> str:
+        """The label of its store."""
+        return self.labels.get(Label.STORE, "")
 
     @classmethod
     def of(cls, value: Object) -> JobState:
@@ -339,22 +348,6 @@ def never_started(pod: PodState | None, minutes: float, events: Sequence[str]) -
     else:
         why = f"the cluster made no pod: {said}"
     return PodVerdict("start", f"after {minutes:g} minutes (pending-minutes in the deployment file) {why}")
-
-
-def suspended_for(workload: Object | None, events: Sequence[str]) -> str:
-    """Explain why a Job is held back, by Kueue's object for it, else by the Job's events.
-
-    >>> suspended_for(None, ["Suspended: Job suspended"])
-    'its Job is suspended, until somebody resumes it; the cluster says: Suspended: Job suspended'
-    """
-    if not workload:
-        said = f"; the cluster says: {events[-1]}" if events else ""
-        return f"its Job is suspended, until somebody resumes it{said}"
-    conditions = {item["type"]: item for item in (workload.get("status") or {}).get("conditions") or ()}
-    open_ones = (conditions.get(name, {}) for name in ("QuotaReserved", "Admitted"))
-    said = next((item.get("message", "") for item in open_ones if item.get("status") == "False"), "")
-    queue = workload.get("spec", {}).get("queueName", "")
-    return f"Kueue holds its Job in the queue {queue}: {said or 'it does not say why'}"
 
 
 def _judge_pod(pod: PodState, word: str) -> PodVerdict:

@@ -1,4 +1,5 @@
-"""The worker of a pod: makes the attempts of a request one after the other and says how each ended.
+"""The worker of a pod or of a job of Slurm: makes the attempts of a request one after the other and says how
+each ended.
 
     python -m translations_assets.runners.pod.main REQUEST_FILE
 
@@ -19,7 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from translations_assets.runners.control import Control
-from translations_assets.runners.machine import Gpu, cpu_count, find_gpus, script_memory, workspace
+from translations_assets.runners.machine import Gpu, allotted_cpus, allotted_memory, find_gpus, workspace
 from translations_assets.runners.wire import (
     LAST_WORDS,
     NODE,
@@ -93,7 +94,7 @@ def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outc
         return Outcome(
             "temporary",
             message=f"the deployment gives the step {_gpus(request.gpus)}, and {seen} on {_node()}: check "
-            "the node's driver and device plugin (nvidia-smi has to work in the pod)",
+            "the node's driver, and device plugin or GRES (nvidia-smi has to work in the pod or job)",
         )
     return None
 
@@ -105,10 +106,10 @@ def _attempt(request: PodRequest, job: Job, gpus: Sequence[Gpu], control: Contro
         job=job,
         store=request.store,
         work=os.path.join(tempfile.gettempdir(), "work"),
-        threads=cpu_count(),
+        threads=allotted_cpus(os.environ),
         gpus=tuple(gpu.id for gpu in granted),
         workspace=workspace(granted),
-        memory=script_memory(),
+        memory=allotted_memory(os.environ),
         grace=SAVING_SHARE * request.grace,
         host=_node(),
         place={name: value for name, value in place.items() if value},

@@ -48,6 +48,8 @@ _log = logging.getLogger(__name__)
 class _Lease:
     """A lease of ours.
 
+    owner       what its contents begin with, unlike any other owner's
+    written     how often it was written, or tried to be: its contents end with that
     generation  the object's, which each renewal changes
     token       the object's when we became the owner
     renewed     when the last renewal that succeeded was sent, by our clock
@@ -56,13 +58,19 @@ class _Lease:
     """
 
     name: str
-    data: bytes
+    owner: bytes
     generation: int
     token: int
     renewed: float
     lost: Callable[[str], None] | None
     reason: str = ""
+    written: int = 1
     busy: threading.Lock = field(default_factory=threading.Lock)
+
+    def next(self) -> bytes:
+        """Its next contents, which the object never had: some services know generations by their contents."""
+        self.written += 1
+        return _contents(self.owner, self.written)
 
 
 class Leases:
@@ -191,11 +199,11 @@ class Leases:
         found = self._objects.read(name)
         if found is not None and not self._has_lapsed(name, found[1]):
             return None
-        data, asked = _new_lease(), self._clock.monotonic()
-        token = self._objects.replace(name, data, found[1] if found else 0)
+        owner, asked = _new_owner(), self._clock.monotonic()
+        token = self._objects.replace(name, _contents(owner, 1), found[1] if found else 0)
         if token is None:
             return None
-        lease = _Lease(name, data, token, token, asked, lost)
+        lease = _Lease(name, owner, token, token, asked, lost)
         with self._guard:
             self._seen.pop(name, None)
             self._held[name] = lease
@@ -218,12 +226,12 @@ class Leases:
             return
         for _ in range(2):
             asked = self._clock.monotonic()
-            generation = self._impatient.replace(lease.name, lease.data, lease.generation)
+            generation = self._impatient.replace(lease.name, lease.next(), lease.generation)
             if generation is not None:
                 lease.generation, lease.renewed = generation, asked
                 return
             found = self._impatient.read(lease.name)
-            if found is None or found[0] != lease.data:
+            if found is None or not found[0].startswith(lease.owner):
                 self._mark_lost(lease, "another worker has taken the step over")
                 return
             lease.generation = found[1]  # an earlier renewal has worked, but its answer was lost
@@ -247,10 +255,14 @@ class Leases:
                 lease.busy.release()
 
 
-def _new_lease() -> bytes:
-    """Make the contents of a lease: its holder, for people; unlike any other lease."""
+def _new_owner() -> bytes:
+    """Make the beginning of a lease's contents: its holder, for people; unlike any other lease."""
     owner = {"owner": uuid.uuid4().hex, "host": os.uname().nodename, "process": os.getpid()}
     return json.dumps(owner).encode()
+
+
+def _contents(owner: bytes, written: int) -> bytes:
+    return b"%b\n%d\n" % (owner, written)
 
 
 def _name(key: str, generation: int) -> str:

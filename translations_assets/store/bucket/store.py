@@ -22,7 +22,7 @@ from translations_assets.store.bucket.objects import Objects, ServiceClock, Stat
 from translations_assets.store.bucket.transfer import PIECE, digests_of, download, pieces_of, store_errors
 from translations_assets.store.contents import Digests, copy_pieces, digest_bytes
 from translations_assets.store.durable import DurableStore
-from translations_assets.store.medium import FOLDERS, Medium, StoredFile, quarantined
+from translations_assets.store.medium import FOLDERS, LEVEL_MARK, Medium, StoredFile, quarantined
 from translations_assets.store.node_cache import NodeCache
 
 _BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
@@ -40,7 +40,7 @@ class BucketFiles(Medium[PurePosixPath]):
     A bucket needs no mark, as one that is not there is no empty one, and has no symbolic links.
     """
 
-    folders: Collection[str] = (*FOLDERS, "leases", "waiting", "sessions", "clock")
+    folders: Collection[str] = (*FOLDERS, "leases", "waiting", "sessions", "clock", LEVEL_MARK)
 
     def __init__(self, objects: Objects, leases: Leases, read_only: bool = False) -> None:
         self.objects, self._leases, self.read_only = objects, leases, read_only
@@ -87,6 +87,15 @@ class BucketFiles(Medium[PurePosixPath]):
         """
         return max(map(_modified, self._below(path)), default=0)
 
+    def began(self, folder: PurePosixPath) -> dict[str, int]:
+        """The time at which each file in a folder was first written, in ns, by its name."""
+        if self.objects.lists_notes:
+            return super().began(folder)
+        paths = [folder / name for name in self.names(folder)]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            looked_up = zip(paths, pool.map(self.modified, paths), strict=True)
+            return {path.name: began for path, began in looked_up if began}
+
     def read(self, path: PurePosixPath) -> bytes | None:
         """A file's contents, None when it does not exist."""
         found = self.objects.read(str(path))
@@ -106,7 +115,7 @@ class BucketFiles(Medium[PurePosixPath]):
 
     def create(self, path: PurePosixPath, data: bytes, durable: bool = True) -> bool:
         """Make a file, always durable; False when the name is taken."""
-        return self.objects.create(str(path), data) is not None
+        return self.objects.create(str(path), data)
 
     def replace(self, path: PurePosixPath, data: bytes) -> None:
         """Write a file atomically; it keeps the `modified` of the file that it replaces."""
@@ -201,7 +210,7 @@ class BucketFiles(Medium[PurePosixPath]):
         if came == blob:
             os.replace(part, target)
             return came
-        came_as_sent = digests_of(part).crc32c == found.crc32c
+        came_as_sent = found.crc32c in ("", digests_of(part).crc32c)
         part.unlink()
         if came_as_sent:
             return came
@@ -286,9 +295,12 @@ class BucketStore(DurableStore[PurePosixPath]):
         *,
         cache: NodeCache | None = None,
         read_only: bool = False,
+        level: str = "",
     ) -> None:
+        if not read_only:
+            objects = objects.for_store()
         leases = leases or Leases(objects)
-        super().__init__(BucketFiles(objects, leases, read_only), leases)
+        super().__init__(BucketFiles(objects, leases, read_only), leases, level)
         self._cache = cache
 
     def add_blob(self, path: Path) -> Blob:

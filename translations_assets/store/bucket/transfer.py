@@ -13,14 +13,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import google_crc32c
 
 from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.contents import READ_BYTES, Digests
+from translations_assets.store.contents import READ_BYTES, Digests, changed, digest_bytes
 
+AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
 PIECE = 8 << 20
 _THREADS = 4  # pieces of a download that are on their way at once, and so in memory
 
@@ -39,6 +41,11 @@ def digests_of_pieces(pieces: Iterable[bytes]) -> Digests:
         crc32c.update(piece)
         size += len(piece)
     return Digests(Blob(sha256.hexdigest(), size), base64.b64encode(crc32c.digest()).decode())
+
+
+def checksum(data: bytes) -> str:
+    """The CRC32C of contents, in base 64."""
+    return base64.b64encode(google_crc32c.Checksum(data).digest()).decode()
 
 
 def download(objects: Objects, found: Stat, target: Path) -> Blob:
@@ -61,7 +68,7 @@ def pieces_of(objects: Objects, found: Stat, start: int = 0) -> Iterator[bytes]:
     """An object's contents from a byte on, in order; the next pieces are on their way meanwhile."""
 
     def fetch(at: int) -> bytes:
-        return objects.read_range(found.name, found.generation, at, min(at + PIECE, found.size))
+        return objects.read_range(found, at, min(at + PIECE, found.size))
 
     starts = iter(range(start, found.size, PIECE))
     pool = ThreadPoolExecutor(_THREADS)
@@ -73,6 +80,22 @@ def pieces_of(objects: Objects, found: Stat, start: int = 0) -> Iterator[bytes]:
             yield piece
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def whole(file: BinaryIO, path: Path, size: int) -> bytes:
+    """The next bytes of a file, all of so many. Raises StoreError when it has fewer by now."""
+    data = file.read(size)
+    if len(data) < size:
+        raise changed(path)
+    return data
+
+
+def whole_file(file: BinaryIO, path: Path, digests: Digests) -> bytes:
+    """All of a file. Raises StoreError when its contents are not, or no longer, those of the digests."""
+    data = whole(file, path, digests.blob.size)
+    if digest_bytes(data) != digests.blob:
+        raise changed(path)
+    return data
 
 
 @contextmanager

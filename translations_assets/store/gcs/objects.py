@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -11,7 +10,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import urlsplit
 
 from google.api_core.exceptions import BadRequest, NotFound, PreconditionFailed
 from google.api_core.retry import Retry
@@ -19,15 +17,22 @@ from google.cloud.storage import Blob, Bucket
 from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 
 from translations_assets.common.errors import StoreError
-from translations_assets.store.bucket.objects import Objects, Stat
-from translations_assets.store.bucket.transfer import digests_of
-from translations_assets.store.contents import Digests, changed, digest_bytes
+from translations_assets.store.bucket.objects import (
+    PATIENCE,
+    PAUSES,
+    TIMEOUT,
+    Objects,
+    Stat,
+    bucket_and_prefix,
+    media_type,
+    was_deleted,
+)
+from translations_assets.store.bucket.transfer import AT_ONCE, digests_of, whole_file
+from translations_assets.store.contents import Digests, changed
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import asked_pause, is_bucket_missing, passes, store_errors
-from translations_assets.store.gcs.upload import AT_ONCE, SESSIONS, SessionGone, Upload, whole
+from translations_assets.store.gcs.upload import SESSIONS, SessionGone, Upload
 
-PATIENCE = 60.0  # the engine waits on top of that
-TIMEOUT = (10.0, 60.0)
 _KNOWN = "name,size,generation,metageneration,crc32c,updated,timeCreated,metadata"
 _USED = "used"  # noted with an object to set the time of its last change, by the service's clock
 _MICROSECOND = datetime.resolution
@@ -46,7 +51,7 @@ class GcsObjects(Objects):
     prefix: str = ""  # empty, or ends with /
     patience: float = PATIENCE
     timeout: tuple[float, float] = TIMEOUT
-    pauses: tuple[float, float] = (0.5, 16.0)
+    pauses: tuple[float, float] = PAUSES
 
     @property
     def url(self) -> str:
@@ -56,11 +61,7 @@ class GcsObjects(Objects):
     @classmethod
     def at(cls, url: str) -> GcsObjects:
         """Those at `gs://bucket/prefix`; nothing is asked of the service. Raises StoreError."""
-        parts = urlsplit(url)
-        if parts.scheme != "gs" or not parts.netloc:
-            raise StoreError(f"{url} names no bucket. Give one: gs://bucket or gs://bucket/folder.")
-        folder = parts.path.strip("/")
-        return cls(parts.netloc, f"{folder}/" if folder else "")
+        return cls(*bucket_and_prefix(url, "gs"))
 
     def hurried(self, seconds: float) -> GcsObjects:
         """These objects, whose requests are repeated for so many seconds only."""
@@ -86,6 +87,10 @@ class GcsObjects(Objects):
             blob.reload(**self.limits())
         return data, int(blob.generation)
 
+    def create(self, name: str, data: bytes) -> bool:
+        """Write an object that is not there yet; False when the name is taken."""
+        return self.replace(name, data, 0) is not None
+
     def replace(self, name: str, data: bytes, generation: int) -> int | None:
         """Write an object in place of the generation that was read (0: of none): its new generation.
 
@@ -99,10 +104,10 @@ class GcsObjects(Objects):
                 found = self.read(name) if failures else None  # else no earlier request can have been ours
                 return found[1] if found and found[0] == data else None
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
-        """Write an object, whatever is there, with something noted: its generation."""
+    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
+        """Write an object, whatever is there, with something noted."""
         with self.store_errors("write", name):
-            return self._write(name, data, notes)
+            self._write(name, data, notes)
 
     def _write(
         self,
@@ -116,7 +121,7 @@ class GcsObjects(Objects):
         blob.metadata = notes
         limits = self.limits(failures)
         blob.upload_from_string(
-            data, content_type=_media_type(name), checksum="crc32c", **limits, **conditions
+            data, content_type=media_type(name), checksum="crc32c", **limits, **conditions
         )
         return int(blob.generation)
 
@@ -128,10 +133,7 @@ class GcsObjects(Objects):
         size = digests.blob.size
         with path.open("rb") as file, self.store_errors("write", name):
             if size <= AT_ONCE:
-                data = whole(file, path, size)
-                if digest_bytes(data) != digests.blob:
-                    raise changed(path)
-                return self.create(name, data) is not None
+                return self.create(name, whole_file(file, path, digests))
             for _ in range(SESSIONS):  # one that is older than a week does not exist any more
                 try:
                     return self._upload(file, path, name, digests)
@@ -151,11 +153,11 @@ class GcsObjects(Objects):
         )
         return Upload(file, path, session, digests, self.patience, self.timeout, self.pauses).run()
 
-    def read_range(self, name: str, generation: int, start: int, end: int) -> bytes:
-        """Bytes `start` to before `end` of an object's generation; StoreError when it was deleted."""
+    def read_range(self, found: Stat, start: int, end: int) -> bytes:
+        """Bytes `start` to before `end` of the object that was found; StoreError when it was deleted."""
         data = _Received()
-        with self._asking("read", name):
-            self.blob(name, generation).download_to_file(
+        with self._asking("read", found.name):
+            self.blob(found.name, found.generation).download_to_file(
                 data,
                 start=start,
                 end=end - 1,
@@ -165,7 +167,7 @@ class GcsObjects(Objects):
                 **self.limits(),
             )
             return data.bytes
-        raise StoreError(f"{name} was deleted from the store {self.url} while it was read.")
+        raise was_deleted(found, self)
 
     def copy(self, name: str, target: str, *, replace: bool = True) -> bool:
         """Write an object's contents, and what is noted with it, under another name.
@@ -299,11 +301,6 @@ class _Received:
 
     def write(self, data: bytes) -> None:
         self.bytes += data  # to nothing: takes the object as it is
-
-
-def _media_type(name: str) -> str:
-    """Return the media type that a browser gets for an object."""
-    return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def _nanoseconds(moment: datetime) -> int:

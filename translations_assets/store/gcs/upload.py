@@ -19,11 +19,11 @@ from typing import BinaryIO
 from google.api_core.exceptions import from_http_response
 from requests import Response
 
+from translations_assets.store.bucket.transfer import whole
 from translations_assets.store.contents import READ_BYTES, Digests, changed
 from translations_assets.store.gcs.client import client
 from translations_assets.store.gcs.errors import asked_pause, passes
 
-AT_ONCE = 8 << 20  # bytes; what is not larger goes by one request, from memory and to it
 SESSIONS = 3
 _KEPT = re.compile(r"bytes=0-(\d+)")
 _UNIT = 256 << 10  # of an upload that broke, the service keeps multiples of this
@@ -115,11 +115,3 @@ class _Rest:
         self.file.seek(self.start)
         while (at := self.file.tell()) < self.end:
             yield whole(self.file, self.path, min(READ_BYTES, self.end - at))
-
-
-def whole(file: BinaryIO, path: Path, size: int) -> bytes:
-    """The next bytes of a file, all of so many. Raises StoreError when it has fewer by now."""
-    data = file.read(size)
-    if len(data) < size:
-        raise changed(path)
-    return data

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
-from translations_assets.runners.kubernetes.state import Member
+from translations_assets.runners.batch.job_steps import JobSteps
+from translations_assets.runners.batch.member import Member
 from translations_assets.runners.publisher import FIRST_SECONDS, part_seconds
 from translations_assets.runners.wire import unpack_reply
 from translations_assets.running.events import JobEvent
@@ -37,6 +39,11 @@ class StoredLog:
         self._began = time.monotonic()
         self.outcome: Outcome | None = None
         self.is_behind = False
+
+    @property
+    def has_begun(self) -> bool:
+        """True if the worker has said something."""
+        return self._is_ours
 
     @property
     def pause(self) -> float:
@@ -94,3 +101,45 @@ class StoredLog:
                     self.outcome = reply
                 elif isinstance(reply, JobEvent):
                     yield reply
+
+
+class StoredLogs:
+    """The logs of a job's members, shown as they come.
+
+    steps   the steps of this process that wait for the job
+    sink    takes the lines: label of the step, line
+    worker  name of the job's worker in the replies; set before a log is read
+    """
+
+    def __init__(self, store: Store, steps: JobSteps, sink: Callable[[str, bytes], None]) -> None:
+        self._store, self._steps, self._sink = store, steps, sink
+        self._logs: dict[Member, StoredLog] = {}
+        self.worker = ""
+
+    def of(self, member: Member) -> StoredLog:
+        """The log of a member, which is read from now on."""
+        if member not in self._logs:
+            self._logs[member] = StoredLog(self._store, member, self.worker)
+        return self._logs[member]
+
+    def get(self, member: Member) -> StoredLog | None:
+        """The log of a member, None when nobody has read it."""
+        return self._logs.get(member)
+
+    def behind(self) -> list[StoredLog]:
+        """Those of which there are more parts than were read at once."""
+        return [log for log in self._logs.values() if log.is_behind]
+
+    def known(self, member: Member, *, ended: bool) -> Outcome | None:
+        """A member's ending, as far as the store has it, once its log is shown."""
+        log = self.of(member)
+        for new in log.read(ended=ended):
+            if isinstance(new, JobEvent):
+                self._steps.tell(member, new)
+            else:
+                self._sink(member.label, new)
+        if log.is_behind:
+            return None
+        if manifest := self._store.generation(*member.step):
+            return Outcome("done", manifest)
+        return replace(log.outcome, log_tail=log.tail) if log.outcome else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from translations_assets.runners.kubernetes.state import Member
+from translations_assets.runners.batch.member import Member
 from translations_assets.runners.wire import Ending
 from translations_assets.running.events import JobEvent
 from translations_assets.running.runner import Submission

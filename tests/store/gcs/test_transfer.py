@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.store.conftest import OBJECTS
-from tests.store.gcs_server import BUCKET, Fault, GcsServer, Kind
+from tests.store.faults import Fault, Kind
+from tests.store.gcs_server import BUCKET, GcsServer
 from translations_assets.common.errors import DamagedError, StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob
 from translations_assets.store.bucket.store import BucketStore
-from translations_assets.store.bucket.transfer import PIECE, digests_of
+from translations_assets.store.bucket.transfer import AT_ONCE, PIECE, digests_of
 from translations_assets.store.contents import Digests, digest_bytes
-from translations_assets.store.gcs.upload import AT_ONCE
 
 SIZE = 20_000_000
 DATA = os.urandom(1 << 20) * (SIZE >> 20) + b"the end"

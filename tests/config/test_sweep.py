@@ -1,0 +1,45 @@
+"""Sweeps as files: the variants of their axes, and which of them differ by chance alone."""
+
+from __future__ import annotations
+
+from translations_assets.config.sweep import TrainingSweep, parse_sweep, settings_of
+
+TEXT = """
+base: en-eo.demo
+axes:
+  marian-args.training-student.learn-rate: [0.001, 0.002]
+  experiment.seeds.student: [1, 2]
+  without: ["", opus_Books/v1]
+exclude:
+  - {without: opus_Books/v1, experiment.seeds.student: 2}
+"""
+RATE, SEED = "marian-args.training-student.learn-rate", "experiment.seeds.student"
+
+
+def sweep() -> TrainingSweep:
+    return parse_sweep(TEXT, "rates", "rates.yml")
+
+
+def test_every_combination_that_is_not_excluded_is_a_variant() -> None:
+    values = [tuple(variant.values.values()) for variant in sweep().variants]
+    assert values == [
+        (rate, seed, without)
+        for rate in (0.001, 0.002)
+        for seed, without in ((1, ""), (1, "opus_Books/v1"), (2, ""))
+    ]
+    assert sweep().variants[1].partition == (
+        "en-eo.demo.rates.learn-rate-0.001.student-1.without-opus_Books-v1"
+    )
+
+
+def test_variants_that_differ_in_seeds_alone_are_one_setting() -> None:
+    settings = [*settings_of(sweep().variants)]
+    assert [setting for setting, _ in settings] == [
+        {RATE: rate, "without": without} for rate in (0.001, 0.002) for without in ("", "opus_Books/v1")
+    ]
+    assert [[variant.values[SEED] for variant in group] for _, group in settings] == [[1, 2], [1]] * 2
+
+
+def test_datasets_that_are_left_out_are_no_overrides_of_keys() -> None:
+    last = sweep().variants[1]
+    assert (last.overrides, last.without) == ({RATE: 0.001, SEED: 1}, "opus_Books/v1")

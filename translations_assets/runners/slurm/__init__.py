@@ -1,0 +1,1 @@
+"""The runner of Slurm: steps as batch jobs."""
