@@ -78,7 +78,7 @@ class Checks:
         self._owners: dict[str, list[bytes]] = defaultdict(list)  # of each lease, one after the other
         self._finished: dict[tuple[str, int], tuple[float, bytes]] = {}
         self._begun = Counter[tuple[str, int]]()  # workers of each step
-        self._retired: dict[str, Process] = {}  # manifest → who has retired it
+        self._retired: dict[str, Process] = {}  # manifest → the collector that may still put it back
         self._pinned: dict[str, set[tuple[str, int]]] = {}  # what was whole when its run was pinned
         self._parsed: dict[tuple[str, int], Any] = {}
         self._said: dict[Run, tuple[float, float, str]] = {}
@@ -169,6 +169,15 @@ class Checks:
     def verified(self, report: Any) -> None:
         """Damage that `verify` has found, though nothing damages anything here."""
         self.require(not report.problems, f"verify has found {report.problems[:3]}")
+
+    def collected(self, process: Process) -> None:
+        """A collector has ended in order: it has put back what is named, by now or when a former one died."""
+        self._retired = {
+            name: retired_by
+            for name, retired_by in self._retired.items()
+            if retired_by is not process and retired_by.is_alive
+        }
+        self._check_named()
 
     # Looked at
 
@@ -263,7 +272,8 @@ class Checks:
         """What refs, pins and living runs name is there, whole."""
         for (key, generation), why in self._named().items():
             manifest = self._manifest(key, generation)
-            if manifest is None and why.startswith("run"):
+            is_on_its_way = why.startswith("run") or f"retired/{key}.{generation}.json" in self._retired
+            if manifest is None and is_on_its_way:
                 manifest = self._manifest(key, generation, "retired")
             self.require(manifest is not None, f"{why} names {key[:8]}.{generation}, which is gone")
             assert manifest is not None

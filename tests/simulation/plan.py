@@ -17,6 +17,8 @@ Kind: TypeAlias = People | Trouble
 
 PEOPLE: tuple[People, ...] = (*get_args(People), "run", "run", "gc")  # some are more frequent
 TROUBLE: tuple[Trouble, ...] = get_args(Trouble)
+MEETINGS: tuple[tuple[Kind, Kind], ...] = (("gc", "pin"), ("gc", "run"), ("gc", "gc"), ("run", "other space"))
+MET = 10.0  # seconds within which they meet
 PHASES = 3  # with days between them, after which results are old
 REQUESTS = 600  # of a schedule, about
 
@@ -89,6 +91,11 @@ def draw(seed: int) -> Plan:
             Happening(phase, _time(random, moment), kind, random.random(), random.expovariate(1 / 90))
             for kind in (*people, *trouble)
         ]
+        if random.random() < 0.5:
+            happenings += [
+                Happening(phase, moment + random.uniform(0, MET), kind, random.random())
+                for kind in random.choice(MEETINGS)
+            ]
     number = random.choice((0, 1, 2, 4, 8, 16, 32))
     faults = {random.randrange(REQUESTS): random.choice(FAULTS) for _ in range(number)}
     ordered = tuple(sorted(happenings, key=lambda one: (one.phase, one.at)))

@@ -32,13 +32,15 @@ def test_a_seed_makes_the_same_schedule_each_time() -> None:
 
 
 def test_what_breaks_an_invariant_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broken whenever somebody pins a run: one run, and one pin, are left."""
+    """Broken whenever somebody pins a run: one run, however it began, and one pin are left."""
     monkeypatch.setattr(Checks, "_note_pin", _refuse)
     plan = next(plan for plan in map(draw, range(100)) if any(one.kind == "pin" for one in plan.happenings))
     broken = carry_out(plan)
     assert broken.startswith("Broken: a run was pinned")
     small = shrunk(plan, broken)
-    assert sorted(one.kind for one in small.happenings) == ["pin", "run"]
+    kinds = [one.kind for one in small.happenings]
+    assert kinds[0] in ("run", "start", "other space")
+    assert kinds[1:] == ["pin"]
     assert small.faults == {}
 
 

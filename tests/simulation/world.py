@@ -270,7 +270,11 @@ class World:
         self.kernel.spawn(process, name, work)
 
     def _gc(self, one: Happening) -> None:
-        self._act("gc", one, lambda store: collect(store, RULES, delete=True))
+        def clear(store: BucketStore) -> None:
+            collect(store, RULES, delete=True)
+            self.checks.collected(self.kernel.process)
+
+        self._act("gc", one, clear)
 
     def _verify(self, one: Happening) -> None:
         self._act("verify", one, lambda store: self.checks.verified(verify(store)))
@@ -297,9 +301,10 @@ class World:
 
     def _pause(self, one: Happening, *, sleeps: bool = False) -> None:
         machine = self._pick(one, self.machines)
-        machine.paused_until = self.kernel.now + one.seconds
+        until = max(machine.paused_until, self.kernel.now + one.seconds)
         if sleeps:
-            machine.slept += one.seconds
+            machine.slept += until - max(machine.paused_until, self.kernel.now)
+        machine.paused_until = until
 
     def _fill_disk(self, one: Happening) -> None:
         self._pick(one, self.machines).full_until = self.kernel.now + one.seconds

@@ -174,6 +174,21 @@ def test_pinned_runs_exports_and_recent_runs_are_kept(local: LocalStore) -> None
     assert labels(local) == {"recent", "export"}
 
 
+def test_a_pin_names_what_is_gone_already_and_that_is_no_damage(local: LocalStore) -> None:
+    kept, gone = (finish(local, name, {"out": name.encode()}) for name in ("kept", "gone"))
+    use(local, "run-1", kept, gone)
+    publish(local, "run-1", 1.0, kept)
+    free(local)
+    assert local.pin("run-1", "the release").gone == ("gone",)
+    free(local)
+    assert labels(local) == {"kept"}
+    (path,) = local.files.walk(local.root / "refs")
+    local.files.unlink(path)
+    local.retire(kept.key, kept.generation)
+    (problem,) = verify(local).problems
+    assert (problem.kind, problem.reason) == ("missing", "the pinned run run-1 uses it")
+
+
 def test_a_running_run_keeps_what_it_uses_and_all_that_was_touched_since_it_began(local: LocalStore) -> None:
     used = finish(local, "used", {"out": b"used"})
     bundle = local.add_bytes(b"the code of a step that trains for weeks")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -201,6 +202,22 @@ def test_two_collections_at_once_are_refused(local: LocalStore) -> None:
             local.pin("run-1", "")
         collect(local, NOTHING, delete=False)
     collect(local, NOTHING, delete=True)
+
+
+def test_a_run_that_a_collection_forgets_meanwhile_is_not_pinned(
+    local: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local.write_run("run-1", RunRecord())
+    reserved = local.files.reserved
+
+    def reserved_after_a_collection(name: str) -> AbstractContextManager[bool]:
+        local.remove_run("run-1")
+        return reserved(name)
+
+    monkeypatch.setattr(local.files, "reserved", reserved_after_a_collection)
+    with pytest.raises(StoreError, match="no run run-1"):
+        local.pin("run-1", "")
+    assert local.pins() == {}
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

@@ -217,11 +217,15 @@ class Ref(Record):
 
 @dataclass(frozen=True)
 class Pin(Record):
-    """A run whose results are never collected, why, and since when."""
+    """A run whose results are never collected, why, and since when.
+
+    gone  labels of steps whose results were not there any more when the run was pinned
+    """
 
     run: str
     reason: str
     time: float
+    gone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class Store(Reading, Protocol):
     def write_run(self, run: str, record: RunRecord) -> None:
         """Store what a run uses (replaces the run's own earlier state)."""
 
-    def pin(self, run: str, reason: str) -> None:
+    def pin(self, run: str, reason: str) -> Pin:
         """Keep what a run uses from being collected. Raises StoreError for an unknown or pinned run."""
 
     def unpin(self, run: str) -> None:

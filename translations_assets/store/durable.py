@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
+from translations_assets.common.errors import StoreError
+from translations_assets.records.manifest import Pin
 from translations_assets.store.artifacts import Artifacts
 from translations_assets.store.attempts import Checkpoints, Logs
 from translations_assets.store.medium import FencedOwners, Medium, P
-from translations_assets.store.records import Records
+from translations_assets.store.records import GC_LOCK, Records
 
 
 class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
@@ -31,3 +35,26 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
     def level_of(self, key: str, generation: int) -> str:
         """The level of trust of a result: that of the place where it stands; empty where there are none."""
         return self.level if self.level and self.generation(key, generation) else ""
+
+    def pin(self, run: str, reason: str) -> Pin:
+        """Keep what a run uses from being collected. The pin names what is not there any more.
+
+        Raises StoreError for an unknown or pinned run, and while the garbage collector is at work.
+        """
+        with self.files.reserved(GC_LOCK) as mine:
+            if not mine:
+                raise StoreError(
+                    f"The store {self.files} is being cleared by `translations cache gc`, which would "
+                    "not see the pin. Pin the run when that has ended."
+                )
+            record = self.read_run(run)
+            if record is None:
+                raise StoreError(f"The store {self.files} has no run {run}.")
+            gone = [
+                label
+                for label, used in sorted(record.uses.items())
+                if self.files.size(self.manifest_file(*used)) is None
+            ]
+            pin = Pin(run, reason, time.time(), tuple(gone))
+            self._add_pin(pin)
+            return pin

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from translations_assets.common.errors import StoreError
-from translations_assets.records.manifest import Blob, Manifest, Publication, Ref
+from translations_assets.records.manifest import Blob, Manifest, Pin, Publication, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Reading, Store
 
@@ -149,14 +149,14 @@ class OverlayStore:
         """List all publications of results."""
         return [*self.own.publications(), *self.base.publications()]
 
-    def pin(self, run: str, reason: str) -> None:
+    def pin(self, run: str, reason: str) -> Pin:
         """Keep what a run of one's own uses from being collected in one's own store."""
         if self.own.read_run(run) is None and self.base.read_run(run) is not None:
             raise StoreError(
                 f"The run {run} is one of {self.base}, which is only read: it can be pinned in that "
                 "store by its administrators."
             )
-        self.own.pin(run, reason)
+        return self.own.pin(run, reason)
 
     def add_config(self, name: str, text: str) -> None:
         """Store a training config, for good; StoreError when the name has another text, in either."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Generic, TypeVar
@@ -85,26 +84,13 @@ class Records(Generic[P]):
         newest = sorted(began, key=lambda name: (began[name], name), reverse=True)
         return [encoding.original(name.removesuffix(".json")) for name in newest]
 
-    def pin(self, run: str, reason: str) -> None:
-        """Keep what a run uses from being collected.
-
-        Raises StoreError for an unknown or pinned run, and while the garbage collector is at work.
-        """
-        if self.read_run(run) is None:
-            raise StoreError(f"The store {self.files} has no run {run}.")
-        value = {"run": run, "reason": reason, "time": time.time()}
-        path = self._pin_path(run)
-        with self.files.reserved(GC_LOCK) as mine:
-            if not mine:
-                raise StoreError(
-                    f"The store {self.files} is being cleared by `translations cache gc`, which would "
-                    "not see the pin. Pin the run when that has ended."
-                )
-            if self._create_record(path, encoding.seal(value), _parser(Pin)):
-                raise StoreError(
-                    f"The run {run} is pinned already. To give another reason, unpin it first: "
-                    f"translations cache unpin {run}"
-                )
+    def _add_pin(self, pin: Pin) -> None:
+        """Store a pin. Raises StoreError when its run has one."""
+        if self._create_record(self._pin_path(pin.run), encoding.seal(pin.to_dict()), _parser(Pin)):
+            raise StoreError(
+                f"The run {pin.run} is pinned already. To give another reason, unpin it first: "
+                f"translations cache unpin {pin.run}"
+            )
 
     def unpin(self, run: str) -> None:
         """Let what a run uses be collected again. Raises StoreError when the run is not pinned."""

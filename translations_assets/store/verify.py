@@ -10,7 +10,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
@@ -133,8 +133,8 @@ class _Verification(Generic[P]):
     # Records
 
     def _records(self) -> None:
-        pinned: set[str] = set()
-        runs: dict[str, set[Id] | None] = {}
+        pinned: list[Pin] = []
+        runs: dict[str, Mapping[str, Id] | None] = {}
         for path, value in self.store.all_records((*RECORDS, "configs")):
             kind = path.relative_to(self.store.root).parts[0]
             self.result.checked[kind] += 1
@@ -145,16 +145,18 @@ class _Verification(Generic[P]):
             elif isinstance(value, Ref):
                 self._ref(path, value)
             elif isinstance(value, Pin):
-                pinned.add(value.run)
+                pinned.append(value)
             elif isinstance(value, RunRecord):
-                runs[value.run or path.stem] = set(value.uses.values())
+                runs[value.run or path.stem] = value.uses
                 for label, step in value.uses.items():
                     self.remembered.setdefault((step, label), ("", value.partition))
-        for run in sorted(pinned):
-            if run not in runs:
-                self._problem("missing", self.files.at("runs", f"{run}.json"), f"the run {run} is pinned")
-            for key, number in sorted((runs.get(run) or set()) - self.known):
-                self._missing_manifest(key, number, f"the pinned run {run} uses it")
+        for pin in sorted(pinned, key=lambda pin: pin.run):
+            if pin.run not in runs:
+                path = self.files.at("runs", f"{pin.run}.json")
+                self._problem("missing", path, f"the run {pin.run} is pinned")
+            kept = {used for label, used in (runs.get(pin.run) or {}).items() if label not in pin.gone}
+            for key, number in sorted(kept - self.known):
+                self._missing_manifest(key, number, f"the pinned run {pin.run} uses it")
 
     def _ref(self, path: P, ref: Ref) -> None:
         for label, (key, number) in ref.steps.items():
