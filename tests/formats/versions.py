@@ -51,5 +51,6 @@ VERSIONS: Mapping[str, Version] = {
     "fingerprints": Version("7634c34d", "keys by one text of a script", (1, 1, 1, 3)),
     "replies": Version("97eac978", "a worker's replies in the parts of its log", (1, 1, 1, 3)),
     "services": Version("25102218", "tokens and characters that services are paid for", (1, 1, 1, 3)),
-    "sweeps": Version("b78b64a7", "runs of a sweep, Jobs with variables of S3", (1, 1, 1, 3)),
+    "sweeps": Version("ed2ffa2a", "runs of a sweep, Jobs with variables of S3", (1, 1, 1, 3)),
+    "pins": Version("c2c71328", "pins that name what was gone", (1, 1, 1, 3)),
 }
