@@ -41,6 +41,13 @@ def test_each_dataset_is_followed_from_its_import_to_the_text_that_holds_it() ->
     assert {each.merged for each in lines_by_dataset(documents)} == {"merge_corpus"}
 
 
+def test_of_a_text_that_an_early_version_merged_no_dataset_is_told() -> None:
+    """It counted all lines, and none of a dataset."""
+    imported = made("dataset-train-a-en-eo", "dataset_train")
+    merged = made("merge", "merge_corpus", [imported["corpus.zst"]], datasets=["a"])
+    assert lines_by_dataset(statistics((imported, lines(9, 9)), (merged, lines(9, 7)))) == []
+
+
 def test_what_a_step_dropped_is_told_with_lines_that_show_it() -> None:
     samples = [f"empty: line {number}" for number in range(2 * SAMPLES)]
     told = {**lines(10, 7, empty=3, copied=0), "samples": ["a line that stays", ["a", "b"], *samples]}
