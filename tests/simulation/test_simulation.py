@@ -23,6 +23,13 @@ def test_no_invariant_is_broken(first: int) -> None:
     assert len(reached.states) > 100
 
 
+@pytest.mark.slow
+def test_processes_that_have_done_their_share_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulate, "BATCH", 2)
+    monkeypatch.setattr(simulate, "BATCHES", 1)
+    assert simulate.in_processes(0, 6, processes=2, seconds=1e9).schedules == 6
+
+
 def test_a_seed_makes_the_same_schedule_each_time() -> None:
     traces: list[list[str]] = [[], []]
     for trace in traces:
