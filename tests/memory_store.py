@@ -45,15 +45,18 @@ class MemoryObjects(Objects):
         """Write an object that is not there yet."""
         return self.replace(name, data, 0) is not None
 
-    def replace(self, name: str, data: bytes, generation: int) -> int | None:
+    def replace(
+        self, name: str, data: bytes, generation: int, notes: Mapping[str, str] | None = None
+    ) -> int | None:
         """Write an object in place of a generation (0: of none)."""
         with self._guard:
             found = self.stat(name)
-            return self.put(name, data) if (found.generation if found else 0) == generation else None
+            there = found.generation if found else 0
+            return self.put(name, data, notes) if there == generation else None
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
+    def write(self, name: str, data: bytes) -> None:
         """Write an object, whatever is there."""
-        self.put(name, data, notes)
+        self.put(name, data)
 
     def put(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> int:
         """Write an object: its generation."""

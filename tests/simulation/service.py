@@ -119,18 +119,20 @@ class Requests(Objects):
             "create", name, lambda: self._objects.create(name, data), lambda: self._has(name, data)
         )
 
-    def replace(self, name: str, data: bytes, generation: int) -> int | None:
+    def replace(
+        self, name: str, data: bytes, generation: int, notes: Mapping[str, str] | None = None
+    ) -> int | None:
         """Write an object in place of a generation."""
 
         def again() -> int | None:
             found = self._objects.read(name)
             return found[1] if found and found[0] == data else None
 
-        return self._ask("replace", name, lambda: self._objects.replace(name, data, generation), again)
+        return self._ask("replace", name, lambda: self._objects.replace(name, data, generation, notes), again)
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
+    def write(self, name: str, data: bytes) -> None:
         """Write an object, whatever is there."""
-        self._ask("write", name, lambda: self._objects.write(name, data, notes))
+        self._ask("write", name, lambda: self._objects.write(name, data))
 
     def upload(self, path: Path, name: str, digests: Digests) -> bool:
         """Write a file's contents to an object."""

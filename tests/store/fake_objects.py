@@ -84,15 +84,17 @@ class FakeObjects(MemoryObjects):
         self._ask("read", name)
         return self.service.read(name)
 
-    def replace(self, name: str, data: bytes, generation: int) -> int | None:
+    def replace(
+        self, name: str, data: bytes, generation: int, notes: Mapping[str, str] | None = None
+    ) -> int | None:
         """As the bucket's."""
         self._ask("replace", name)
-        return self.service.replace(name, data, generation)
+        return self.service.replace(name, data, generation, notes)
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
+    def write(self, name: str, data: bytes) -> None:
         """As the bucket's."""
         self._ask("write", name)
-        self.service.write(name, data, notes)
+        self.service.write(name, data)
 
     def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
         """As the bucket's."""

@@ -61,7 +61,7 @@ def test_an_object_is_removed_as_it_was_seen(objects: Objects, service: Service)
 
 
 def test_a_touch_moves_the_time_of_the_last_change_only(objects: Objects, service: Service) -> None:
-    objects.write("a", b"one", {"began": "12"})
+    objects.replace("a", b"one", 0, {"began": "12"})
     noted = objects.stat("a")
     service.age()
     assert objects.touch("a")
@@ -74,7 +74,7 @@ def test_a_touch_moves_the_time_of_the_last_change_only(objects: Objects, servic
 
 
 def test_a_copy_replaces_only_what_it_may(objects: Objects, service: Service) -> None:
-    objects.write("a", b"one", {"began": "12"})
+    objects.replace("a", b"one", 0, {"began": "12"})
     objects.write("b", b"two")
     assert not objects.copy("a", "b", replace=False)
     assert objects.read("b") == (b"two", objects.stat("b").generation)  # type: ignore[union-attr]

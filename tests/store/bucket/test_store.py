@@ -6,14 +6,17 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.patience import PATIENCE
 from tests.store.bucket.conftest import Service, flip
 from tests.store.values import KEY, manifest, ref
-from translations_assets.common.errors import StoreError
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.records.manifest import Manifest
 from translations_assets.records.run import RunRecord
 from translations_assets.store.bucket.leases import Leases
@@ -260,6 +263,43 @@ def test_who_has_lost_a_step_stores_no_checkpoint(
         with pytest.raises(StoreError, match="ownership of the step was lost"):
             save(first, "000200", tmp_path / "set")
     assert placed(second, tmp_path / "placed") == {"000100": "000100"}
+
+
+def test_a_write_that_is_carried_out_late_changes_nothing(
+    store: BucketStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer was lost, the run has written its record again, and only then the service gets to it."""
+    store.write_run("run-1", RunRecord("run-1", started=1.0))
+    late: list[Callable[[], object]] = []
+
+    def held_up(objects: Objects, *request: Any) -> int | None:
+        late.append(partial(replace, objects, *request))
+        raise StoreUnreachable("No answer.")
+
+    replace = type(store.files.objects).replace
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store.files.objects), "replace", held_up)
+        with pytest.raises(StoreUnreachable):
+            store.write_run("run-1", RunRecord("run-1", started=1.0, heartbeat=2.0))
+    store.write_run("run-1", RunRecord("run-1", started=1.0, heartbeat=3.0))
+    assert [request() for request in late] == [None]
+    assert store.read_run("run-1") == RunRecord("run-1", started=1.0, heartbeat=3.0)
+
+
+def test_a_record_that_others_write_meanwhile_is_written(
+    store: BucketStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects, heartbeats = type(store.files.objects), iter([1.0, 2.0])
+    replace = objects.replace
+
+    def meet(mine: Objects, *request: Any) -> int | None:
+        if heartbeat := next(heartbeats, None):
+            store.write_run("run-1", RunRecord("run-1", heartbeat=heartbeat))
+        return replace(mine, *request)
+
+    monkeypatch.setattr(objects, "replace", meet)
+    store.write_run("run-1", RunRecord("run-1", heartbeat=3.0))
+    assert store.read_run("run-1") == RunRecord("run-1", heartbeat=3.0)
 
 
 def test_two_pins_at_once_do_not_meet(

@@ -101,7 +101,7 @@ def test_who_was_taken_for_dead_and_is_cut_off_again_counts_in_the_end(
     assert asking.leases.waiters(KEY, 1) == 0
     write = world.service.write
 
-    def write_heartbeats_only(name: str, data: bytes, notes: None) -> None:
+    def write_heartbeats_only(name: str, data: bytes) -> None:
         if name.startswith("waiting/"):
             raise StoreUnreachable("The connection was lost.")
         write(name, data)
@@ -142,11 +142,11 @@ def test_while_a_heartbeat_hangs_others_join_and_leave(world: World, monkeypatch
     sent, answered = threading.Event(), threading.Event()
     write = world.service.write
 
-    def hang(name: str, data: bytes, notes: None = None) -> None:
+    def hang(name: str, data: bytes) -> None:
         if name.startswith("sessions/"):
             sent.set()
             assert answered.wait(30)
-        write(name, data, notes)
+        write(name, data)
 
     with ThreadPoolExecutor(1) as pool, machine.leases.waiting(KEY, 1):
         monkeypatch.setattr(world.service, "write", hang)

@@ -118,7 +118,7 @@ def test_who_touches_at_the_same_time(objects: S3Objects, s3: S3Server) -> None:
 
 
 def test_notes_stay_with_what_is_touched_or_copied(objects: S3Objects) -> None:
-    objects.write("a.json", b"{}", {"began": "12"})
+    objects.replace("a.json", b"{}", 0, {"began": "12"})
     assert objects.touch("a.json")
     assert objects.copy("a.json", "b")
     for name in ("a.json", "b"):
@@ -132,13 +132,14 @@ def test_notes_stay_with_what_is_touched_or_copied(objects: S3Objects) -> None:
 def test_what_is_written_while_it_is_touched_keeps_its_own_notes(
     objects: S3Objects, s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    objects.write("a", b"one", {"began": "1"})
+    objects.replace("a", b"one", 0, {"began": "1"})
     look = S3Objects._head
 
     def overtaken(self: S3Objects, name: str) -> dict[str, object]:
         answer = look(self, name)
         if answer["Metadata"]["began"] == "1":
-            objects.write(name, b"two", {"began": "2"})
+            objects._put(name, b"two", {"began": "2"})
+            objects._tidy(name)
         return answer
 
     with monkeypatch.context() as patch:
@@ -155,7 +156,7 @@ def test_contents_that_no_single_request_can_copy(
     objects: S3Objects, s3: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = bytes(11 << 20)
-    objects.write("a", data, {"began": "12"})
+    objects.replace("a", data, 0, {"began": "12"})
     monkeypatch.setattr(adapter, "LARGEST_COPY", 5 << 20)
     monkeypatch.setattr(adapter._COPIED, "multipart_threshold", 5 << 20)
     monkeypatch.setattr(adapter._COPIED, "multipart_chunksize", 5 << 20)

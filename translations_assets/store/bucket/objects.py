@@ -84,15 +84,17 @@ class Objects(Protocol):
     def create(self, name: str, data: bytes) -> bool:
         """Write an object that is not there yet; False when the name is taken."""
 
-    def replace(self, name: str, data: bytes, generation: int) -> int | None:
-        """Write an object in place of the generation that was read (0: of none): its new generation.
+    def replace(
+        self, name: str, data: bytes, generation: int, notes: Mapping[str, str] | None = None
+    ) -> int | None:
+        """Write an object in place of the generation that was read (0: of none), with something noted.
 
-        None when another generation is there by now. The contents must be unlike all that the name had
-        before: some services know generations by their contents.
+        Its new generation; None when another one is there by now. The contents must be unlike all that the
+        name had before: some services know generations by their contents.
         """
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
-        """Write an object, whatever is there, with something noted."""
+    def write(self, name: str, data: bytes) -> None:
+        """Write an object, whatever is there."""
 
     def upload(self, path: Path, name: str, digests: Digests) -> bool:
         """Write a file's contents to an object; False when the name is taken.

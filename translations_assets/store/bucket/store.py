@@ -26,6 +26,7 @@ from translations_assets.store.medium import FOLDERS, LEVEL_MARK, Medium, Stored
 from translations_assets.store.node_cache import NodeCache
 
 _BEGAN = "began"  # noted with what is replaced: when it was first written, in ns
+_REPLACED = 5  # tries to write a file that others write, too
 _THREADS = 16
 _AHEAD = 32  # files that are read, or waited for, before they are asked for
 _LAPSE = (LAPSED_AFTER + 0.5) * PERIOD  # seconds
@@ -118,9 +119,16 @@ class BucketFiles(Medium[PurePosixPath]):
         return self.objects.create(str(path), data)
 
     def replace(self, path: PurePosixPath, data: bytes) -> None:
-        """Write a file atomically; it keeps the `modified` of the file that it replaces."""
-        found = self.objects.stat(str(path))
-        self.objects.write(str(path), data, {_BEGAN: str(_modified(found))} if found else None)
+        """Write a file atomically; it keeps the `modified` of the file that it replaces.
+
+        An earlier write that the service carries out only now, long after it was given up, changes nothing.
+        """
+        for _ in range(_REPLACED):
+            found = self.objects.stat(str(path))
+            notes = {_BEGAN: str(_modified(found))} if found else None
+            if self.objects.replace(str(path), data, found.generation if found else 0, notes) is not None:
+                return
+        raise StoreError(f"The file {path} in the bucket {self} is being written by others, too. Run again.")
 
     def touch(self, path: PurePosixPath, durable: bool = True) -> int | None:
         """Mark a file as used now, unless that was done within the last hour; its size."""

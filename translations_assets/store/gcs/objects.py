@@ -91,23 +91,25 @@ class GcsObjects(Objects):
         """Write an object that is not there yet; False when the name is taken."""
         return self.replace(name, data, 0) is not None
 
-    def replace(self, name: str, data: bytes, generation: int) -> int | None:
-        """Write an object in place of the generation that was read (0: of none): its new generation.
+    def replace(
+        self, name: str, data: bytes, generation: int, notes: Mapping[str, str] | None = None
+    ) -> int | None:
+        """Write an object in place of the generation that was read (0: of none), with something noted.
 
-        None when another generation is there by now.
+        Its new generation; None when another one is there by now.
         """
         failures: list[Exception] = []
         with self.store_errors("write", name):
             try:
-                return self._write(name, data, failures=failures, if_generation_match=generation)
+                return self._write(name, data, notes, failures, if_generation_match=generation)
             except PreconditionFailed:
                 found = self.read(name) if failures else None  # else no earlier request can have been ours
                 return found[1] if found and found[0] == data else None
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
-        """Write an object, whatever is there, with something noted."""
+    def write(self, name: str, data: bytes) -> None:
+        """Write an object, whatever is there."""
         with self.store_errors("write", name):
-            self._write(name, data, notes)
+            self._write(name, data)
 
     def _write(
         self,

@@ -124,31 +124,34 @@ class S3Objects(Objects):
             found = self.read(name) if failures else None  # else no earlier request can have been ours
             return found is not None and found[0] == data
 
-    def replace(self, name: str, data: bytes, generation: int) -> int | None:
-        """Write an object in place of the generation that was read (0: of none): its new generation.
+    def replace(
+        self, name: str, data: bytes, generation: int, notes: Mapping[str, str] | None = None
+    ) -> int | None:
+        """Write an object in place of the generation that was read (0: of none), with something noted.
 
-        None when another generation is there by now. The contents must be unlike all before.
+        Its new generation; None when another one is there by now. The contents must be unlike all before.
         """
         with self.store_errors("write", name):
-            if not generation:
-                found = self.read(name) if self.create(name, data) else None
-                return found[1] if found and found[0] == data else None
-            there = self.stat(name)
-            if there is None or there.generation != generation:
-                return None
+            condition = {"IfNoneMatch": "*"}
+            if generation:
+                there = self.stat(name)
+                if there is None or there.generation != generation:
+                    return None
+                condition = {"IfMatch": f'"{there.tag}"'}
             failures: list[Exception] = []
-            if not self._put(name, data, failures=failures, IfMatch=f'"{there.tag}"') and not failures:
+            if not self._put(name, data, notes, failures, **condition) and not failures:
                 return None
             found = self.read(name)
             if found is None or found[0] != data:
                 return None
-            self._tidy(name)
+            if generation:
+                self._tidy(name)
             return found[1]
 
-    def write(self, name: str, data: bytes, notes: Mapping[str, str] | None = None) -> None:
-        """Write an object, whatever is there, with something noted."""
+    def write(self, name: str, data: bytes) -> None:
+        """Write an object, whatever is there."""
         with self.store_errors("write", name):
-            self._put(name, data, notes)
+            self._put(name, data)
             self._tidy(name)
 
     def _put(
