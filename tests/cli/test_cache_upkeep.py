@@ -124,6 +124,11 @@ def test_pins(command: Command, root: Path) -> None:
     assert command("cache", "unpin", "run").out == "Unpinned run-1.\n", "an id that begins so is enough"
     assert "no pinned run run-1" in command("cache", "unpin", "run-1").err
     assert "no run run-9" in command("cache", "pin", "run-9").err
+    store = Project().store
+    made = next(iter(store.manifests()))
+    (root / "steps" / made.key[:2] / made.key / f"{made.generation}.json").unlink()
+    assert command("cache", "pin", "run-1").code == 0
+    assert command("cache", "pins").out.endswith(f"gone by then: {made.label}\n")
     Project().store.write_run("run-2", RunRecord())
     assert "Several runs begin with run: run-1, run-2" in command("cache", "pin", "run").err
 

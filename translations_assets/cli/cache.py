@@ -119,7 +119,8 @@ def list_pins(json: Json = False) -> None:
         record = store.read_run(pin.run)
         partition = record.partition if record else ""
         since = time.strftime("%Y-%m-%d", time.localtime(pin.time))
-        typer.echo("  ".join(filter(None, (since, pin.run, partition, pin.reason))))
+        gone = f"gone by then: {', '.join(pin.gone)}" if pin.gone else ""
+        typer.echo("  ".join(filter(None, (since, pin.run, partition, pin.reason, gone))))
     if not pins:
         typer.echo("No run is pinned. To pin one: translations cache pin RUN")
 
