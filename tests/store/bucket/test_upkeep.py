@@ -118,7 +118,7 @@ def test_what_a_pinned_run_uses_is_kept(
     assert store.latest(old.key) is None
 
 
-def test_checkpoints_of_finished_steps_are_removed(
+def test_checkpoints_of_finished_steps_are_no_damage_and_are_removed(
     store: BucketStore, service: Service, steps: dict[str, Manifest], tmp_path: object
 ) -> None:
     names = [
@@ -126,7 +126,9 @@ def test_checkpoints_of_finished_steps_are_removed(
         f"checkpoints/{'ee' * 32}/1/7/000100/set.json",
     ]
     for name in names:
-        store.files.objects.write(name, b"{}")
+        store.files.objects.write(name, b"{}")  # as by a request that is carried out late: without its files
+    assert [problem.path for problem in verify(store).problems] == [names[1].removesuffix("/set.json")]
+    store.files.objects.write(names[1], b"{}")
     collect(store, RULES, delete=True)
     assert [name in service.names() for name in names] == [False, True]
 
