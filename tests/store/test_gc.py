@@ -282,6 +282,27 @@ def test_checkpoint_sets_stay_while_they_are_young_or_their_step_runs(
     assert {key for key, _, _ in local.checkpoint_sets()} == {young}
 
 
+def test_a_log_whose_removal_was_interrupted_is_whole(
+    local: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for part in range(3):
+        local.append_log(KEY, 1, 1, part, b"text\n")
+    folder, unlink = local.log_folder(KEY, 1, 1), local.files.unlink
+
+    def once(path: Path) -> None:
+        unlink(path)
+        raise StoreError("The disk was taken away.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(local.files, "unlink", once)
+        with pytest.raises(StoreError):
+            local.remove_log(folder)
+    assert len(local.files.names(folder)) == 2
+    assert verify(local).problems == []
+    local.remove_log(folder)
+    assert not folder.exists()
+
+
 def test_quarantine_is_emptied_after_a_while(local: LocalStore) -> None:
     blob = local.add_bytes(b"damaged")
     local.quarantine(blob, "found")

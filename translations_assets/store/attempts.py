@@ -54,7 +54,7 @@ class Logs(Generic[P]):
         Below 0 it is how many parts of the end, as in slices.
         """
         folder = self.log_folder(key, generation, attempt)
-        numbers = sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
+        numbers = self._parts(folder)
         wanted = numbers[part:] if part < 0 else [number for number in numbers if number >= part]
         paths = [folder / str(number) for number in wanted]
         for path, data in self.files.read_all(paths):
@@ -74,14 +74,21 @@ class Logs(Generic[P]):
     def log_seconds(self, key: str, generation: int, attempt: int) -> float:
         """The time from an attempt's first part of log to its last, by when they were written."""
         folder = self.log_folder(key, generation, attempt)
-        numbers = sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
+        numbers = self._parts(folder)
         ends = [self.files.modified(folder / str(number)) for number in (*numbers[:1], *numbers[-1:])]
         return max(0.0, (ends[-1] - ends[0]) / 1e9) if all(ends) and ends else 0.0
 
+    def _parts(self, folder: P) -> list[int]:
+        """The numbers of a log's parts, ascending."""
+        return sorted(int(name) for name in self.files.names(folder) if name.isdecimal())
+
     def remove_log(self, folder: P) -> None:
-        """Remove the parts of a log, for the garbage collector; files of other names stay."""
-        for name in filter(str.isdecimal, self.files.names(folder)):
-            self.files.unlink(folder / name)
+        """Remove the parts of a log, for the garbage collector; files of other names stay.
+
+        The last parts go first: what a collector leaves that is killed has no gap, which `verify` would tell.
+        """
+        for number in reversed(self._parts(folder)):
+            self.files.unlink(folder / str(number))
         self.files.remove_empty(folder)
         self.files.remove_empty(folder.parent)
 
