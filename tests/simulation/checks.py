@@ -272,13 +272,22 @@ class Checks:
         """What refs, pins and living runs name is there, whole."""
         for (key, generation), why in self._named().items():
             manifest = self._manifest(key, generation)
-            is_on_its_way = why.startswith("run") or f"retired/{key}.{generation}.json" in self._retired
-            if manifest is None and is_on_its_way:
+            if manifest is None and self._is_put_back(key, generation, why):
                 manifest = self._manifest(key, generation, "retired")
             self.require(manifest is not None, f"{why} names {key[:8]}.{generation}, which is gone")
             assert manifest is not None
             for name, blob in manifest.outputs.items():
                 self.require(self._has(blob), f"{why} names {manifest.label}, whose {name} is gone")
+
+    def _is_put_back(self, key: str, generation: int, why: str) -> bool:
+        """True if a collector, or the run that publishes it, has yet to put back a retired manifest."""
+        if why.startswith("run") or f"retired/{key}.{generation}.json" in self._retired:
+            return True
+        folder, _, name = why.rpartition("/")
+        publisher = name.removesuffix(".json").partition("~")[0]
+        return folder.startswith("refs/") and any(
+            run.name == publisher and run.words != "done" for run in self._world.runs
+        )
 
     def _named(self) -> dict[tuple[str, int], str]:
         """(key, generation) → what names it."""

@@ -18,7 +18,7 @@ Kind: TypeAlias = People | Trouble
 PEOPLE: tuple[People, ...] = (*get_args(People), "run", "run", "gc")  # some are more frequent
 TROUBLE: tuple[Trouble, ...] = get_args(Trouble)
 MEETINGS: tuple[tuple[Kind, Kind], ...] = (("gc", "pin"), ("gc", "run"), ("gc", "gc"), ("run", "other space"))
-MET = 10.0  # seconds within which they meet
+MET = 12.0  # seconds within which they meet
 PHASES = 3  # with days between them, after which results are old
 REQUESTS = 600  # of a schedule, about
 
@@ -93,8 +93,8 @@ def draw(seed: int) -> Plan:
         ]
         if random.random() < 0.5:
             happenings += [
-                Happening(phase, moment + random.uniform(0, MET), kind, random.random())
-                for kind in random.choice(MEETINGS)
+                Happening(phase, moment + random.uniform(0, within), kind, random.random())
+                for kind, within in zip(random.choice(MEETINGS), (1.0, MET), strict=True)
             ]
     number = random.choice((0, 1, 2, 4, 8, 16, 32))
     faults = {random.randrange(REQUESTS): random.choice(FAULTS) for _ in range(number)}

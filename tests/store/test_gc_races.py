@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 
 from tests.patience import PATIENCE
-from tests.store.values import finish, manifest
+from tests.store.values import finish, manifest, publish
 from translations_assets.common.errors import StoreError
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
@@ -202,6 +202,26 @@ def test_two_collections_at_once_are_refused(local: LocalStore) -> None:
             local.pin("run-1", "")
         collect(local, NOTHING, delete=False)
     collect(local, NOTHING, delete=True)
+
+
+def test_what_a_run_publishes_that_a_collection_has_just_retired_is_put_back(local: LocalStore) -> None:
+    """The run had found it, and the collection had read the records before the run put that on record."""
+    made, other = (finish(local, name, {"corpus": name.encode()}) for name in ("merge", "vocab"))
+    for each in (made, other):
+        local.retire(each.key, each.generation)
+    publish(local, "run-1", 1.0, made)
+    assert local.latest(made.key) == made
+    assert [each.label for each in local.retired()] == ["vocab"]
+
+
+def test_what_a_collection_is_just_retiring_is_left_to_it(local: LocalStore) -> None:
+    """In a bucket the manifest stands in both places for a moment; the refs are read after that."""
+    made = finish(local, "merge", {"corpus": b"text"})
+    retired = local.retired_file(made.key, made.generation)
+    retired.parent.mkdir(exist_ok=True)
+    retired.write_bytes(local.manifest_file(made.key, made.generation).read_bytes())
+    publish(local, "run-1", 1.0, made)
+    assert retired.exists()
 
 
 def test_a_run_that_a_collection_forgets_meanwhile_is_not_pinned(

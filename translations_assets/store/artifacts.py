@@ -212,12 +212,12 @@ class Artifacts(Generic[P]):
         """Take a manifest out of use, for the garbage collector; `restore` undoes it."""
         path = self.manifest_file(key, number)
         self.files.touch(path, durable=False)  # when it was retired
-        self.files.move(path, self._retired_path(key, number))
+        self.files.move(path, self.retired_file(key, number))
         self.files.remove_empty(path.parent)
 
     def restore(self, key: str, number: int) -> None:
         """Put a retired manifest back into use, unless the step has been finished again since."""
-        retired = self._retired_path(key, number)
+        retired = self.retired_file(key, number)
         self.files.adopt(retired, self.manifest_file(key, number))
         self.files.unlink(retired)
 
@@ -236,7 +236,7 @@ class Artifacts(Generic[P]):
 
     def read_retired(self, key: str, number: int) -> Manifest | None:
         """A retired manifest: how something was made whose files were collected."""
-        return self.read_manifest(self._retired_path(key, number), key, number)
+        return self.read_manifest(self.retired_file(key, number), key, number)
 
     def read_manifest(self, path: P, key: str, number: int) -> Manifest | None:
         """A generation's manifest from a file; None when that is missing or damaged, then it is put aside."""
@@ -260,7 +260,8 @@ class Artifacts(Generic[P]):
         """Return the path of a manifest that is there."""
         return self.files.at("steps", key[:2], key, f"{number}.json")
 
-    def _retired_path(self, key: str, number: int) -> P:
+    def retired_file(self, key: str, number: int) -> P:
+        """Return the path of a retired manifest that is there."""
         return self.files.at("retired", f"{key}.{number}.json")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from translations_assets.common.errors import StoreError
-from translations_assets.records.manifest import Pin
+from translations_assets.records.manifest import Pin, Ref
 from translations_assets.store.artifacts import Artifacts
 from translations_assets.store.attempts import Checkpoints, Logs
 from translations_assets.store.medium import FencedOwners, Medium, P
@@ -35,6 +35,21 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
     def level_of(self, key: str, generation: int) -> str:
         """The level of trust of a result: that of the place where it stands; empty where there are none."""
         return self.level if self.level and self.generation(key, generation) else ""
+
+    def add_ref(self, ref: Ref) -> None:
+        """Append a ref, and put back what it names and a garbage collection has taken out of use meanwhile.
+
+        The collection may have read the records before the run had put on record what it found. Its files
+        are there, as the run goes on.
+        """
+        super().add_ref(ref)
+        retired = set(self.files.names(self.files.at("retired")))
+        for key, number in ref.steps.values():
+            is_retired = self.retired_file(key, number).name in retired
+            if (
+                is_retired and self.files.size(self.manifest_file(key, number)) is None
+            ):  # else it is on its way
+                self.restore(key, number)
 
     def pin(self, run: str, reason: str) -> Pin:
         """Keep what a run uses from being collected. The pin names what is not there any more.
