@@ -4,7 +4,7 @@ Writers and readers are not harmed meanwhile, on whatever machine:
 
 * A manifest is first retired: it moves to `retired/`, where no look-up finds it. Then the records are read
   again, and what a run, ref or pin names by now is restored. While a run goes on that began before, and may
-  have found the manifest, its files stay, too.
+  have found the manifest, its files stay, too, and the run restores what it publishes (`add_ref`).
 * Contents are removed under a lock that shuts out all who rely on contents that were there (`Artifacts`), and
   only when they were not touched since the manifests were read. A commit touches what it names.
 """
