@@ -45,10 +45,9 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
         super().add_ref(ref)
         retired = set(self.files.names(self.files.at("retired")))
         for key, number in ref.steps.values():
-            is_retired = self.retired_file(key, number).name in retired
-            if (
-                is_retired and self.files.size(self.manifest_file(key, number)) is None
-            ):  # else it is on its way
+            if self.retired_file(key, number).name not in retired:
+                continue
+            if self.files.size(self.manifest_file(key, number)) is None:  # else it is only being moved
                 self.restore(key, number)
 
     def pin(self, run: str, reason: str) -> Pin:
