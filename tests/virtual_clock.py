@@ -15,7 +15,7 @@ class VirtualClock(Clock):
     """Nothing happens but while `wait` or `run` is called."""
 
     def __init__(self) -> None:
-        self.now = 1000.0
+        self.now, self.slept = 1000.0, 0.0
         self.names: list[str] = []
         self._due: list[tuple[float, int, Iterator[float], threading.Event]] = []
         self._numbers = itertools.count()
@@ -25,6 +25,9 @@ class VirtualClock(Clock):
 
     def monotonic(self) -> float:
         return self.now
+
+    def lasting(self) -> float:
+        return self.now + self.slept
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
         self.run(seconds, event)

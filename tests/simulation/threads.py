@@ -150,6 +150,9 @@ class _Clocks:
     def monotonic(self, *_: object) -> float:
         return self.kernel.process.clock
 
+    def lasting(self, *_: object) -> float:
+        return self.kernel.now * self.kernel.process.machine.rate
+
     def sleep(self, seconds: float) -> None:
         self.kernel.pause(seconds / self.kernel.process.machine.rate)
 
@@ -175,7 +178,7 @@ class _Clocks:
 
 def _methods(clocks: _Clocks) -> dict[str, Any]:
     """The methods of a clock that does not know which machine it is on."""
-    names = ("time", "monotonic", "wait", "start", "pool")
+    names = ("time", "monotonic", "lasting", "wait", "start", "pool")
     return {name: staticmethod(getattr(clocks, name)) for name in names}
 
 

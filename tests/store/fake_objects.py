@@ -19,11 +19,14 @@ class Clock(background.Clock):
     """
 
     def __init__(self, now: float = 0.0) -> None:
-        self.now = now
+        self.now, self.slept = now, 0.0
         self.waits: Callable[[float], None] = lambda seconds: None
 
     def monotonic(self) -> float:
         return self.now
+
+    def lasting(self) -> float:
+        return self.now + self.slept
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
         self.waits(seconds)

@@ -28,6 +28,10 @@ class Clock:
         """Seconds that setting the machine's clock does not change."""
         return time.monotonic()
 
+    def lasting(self) -> float:
+        """Seconds that setting the machine's clock does not change, those for which it slept included."""
+        return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))  # macOS: the latter
+
     def wait(self, event: threading.Event, seconds: float) -> bool:
         """Wait until an event is set, at most so long; True if it is set."""
         return event.wait(seconds)

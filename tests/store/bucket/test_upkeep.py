@@ -169,17 +169,25 @@ def test_a_dead_collectors_lock_is_taken_over(
     assert not store.has_blob(steps["old"].outputs["corpus"])
 
 
+@pytest.mark.parametrize("is_asleep", [True, False])
 def test_a_collector_that_has_lost_its_lock_removes_nothing(
-    store: BucketStore, service: Service, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+    store: BucketStore,
+    service: Service,
+    steps: dict[str, Manifest],
+    is_asleep: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It slept for so long that another has taken the lock over."""
+    """It was stopped for so long that another has taken the lock over, or slept with its machine."""
     clock = VirtualClock()
     late = BucketStore(store.files.objects, Leases(store.files.objects, PERIOD, clock))
     marked = late.files.mark_time
 
     def sleep() -> int:
         store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
-        clock.run(3 * PERIOD)
+        if is_asleep:
+            clock.slept += 3 * PERIOD
+        else:
+            clock.run(3 * PERIOD)
         return marked()
 
     monkeypatch.setattr(late.files, "mark_time", sleep)

@@ -9,7 +9,8 @@ that was read: of two takers one wins, and a renewal that comes too late fails.
 
 An owner that could not renew for two periods has lost the step, a period before another can have taken it
 over. An owner whose renewal finds another's lease has lost it at once. Decision 11 says what it does then. A
-machine that sleeps stops its own clock: its first renewal after that shows whether the lease is lost.
+machine that sleeps stops its own clock: its first renewal after that shows whether the lease is lost, and the
+garbage collector asks for one before it removes anything (`confirm`).
 
 A lease that is ten periods old by the service's clock need not be watched: it is taken over at the first
 look, so that a process that died last night delays nothing, and is not shown as running.
@@ -53,6 +54,7 @@ class _Lease:
     generation  the object's, which each renewal changes
     token       the object's when we became the owner
     renewed     when the last renewal that succeeded was sent, by our clock
+    confirmed   the same, by a clock that goes on while the machine sleeps
     reason      why it was lost; empty while it is ours
     busy        held during a renewal
     """
@@ -62,6 +64,7 @@ class _Lease:
     generation: int
     token: int
     renewed: float
+    confirmed: float
     lost: Callable[[str], None] | None
     reason: str = ""
     written: int = 1
@@ -188,6 +191,13 @@ class Leases:
             if now - lease.renewed >= GIVEN_UP_AFTER * self._period:
                 self._mark_lost(lease, f"the lease could not be renewed for {now - lease.renewed:.0f} s")
 
+    def confirm(self) -> None:
+        """Renew at once what may have been lost while the machine slept; StoreError when that fails."""
+        for lease in self._ours():
+            with lease.busy:
+                if self._clock.lasting() - lease.confirmed >= GIVEN_UP_AFTER * self._period:
+                    self._renew(lease)
+
     def _ours(self) -> list[_Lease]:
         with self._guard:
             return [lease for lease in self._held.values() if not lease.reason]
@@ -199,11 +209,11 @@ class Leases:
         found = self._objects.read(name)
         if found is not None and not self._has_lapsed(name, found[1]):
             return None
-        owner, asked = _new_owner(), self._clock.monotonic()
+        owner, asked, confirmed = _new_owner(), self._clock.monotonic(), self._clock.lasting()
         token = self._objects.replace(name, _contents(owner, 1), found[1] if found else 0)
         if token is None:
             return None
-        lease = _Lease(name, owner, token, token, asked, lost)
+        lease = _Lease(name, owner, token, token, asked, confirmed, lost)
         with self._guard:
             self._seen.pop(name, None)
             self._held[name] = lease
@@ -225,10 +235,10 @@ class Leases:
         if self._held.get(lease.name) is not lease:  # released meanwhile
             return
         for _ in range(2):
-            asked = self._clock.monotonic()
+            asked, confirmed = self._clock.monotonic(), self._clock.lasting()
             generation = self._impatient.replace(lease.name, lease.next(), lease.generation)
             if generation is not None:
-                lease.generation, lease.renewed = generation, asked
+                lease.generation, lease.renewed, lease.confirmed = generation, asked, confirmed
                 return
             found = self._impatient.read(lease.name)
             if found is None or not found[0].startswith(lease.owner):

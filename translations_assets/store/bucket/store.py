@@ -263,6 +263,7 @@ class BucketFiles(Medium[PurePosixPath]):
 
     def _check_lock(self) -> None:
         """Raise StoreError when the store's lock was lost: another process may hold it by now."""
+        self._leases.confirm()
         if self._lost:
             raise StoreError(f"Nothing more is moved or removed in {self}: {self._lost}. Run again.")
 
