@@ -127,7 +127,11 @@ def test_pins(command: Command, root: Path) -> None:
     store = Project().store
     made = next(iter(store.manifests()))
     (root / "steps" / made.key[:2] / made.key / f"{made.generation}.json").unlink()
-    assert command("cache", "pin", "run-1").code == 0
+    said = command("cache", "pin", "run-1")
+    assert (said.code, said.out) == (
+        0,
+        "Pinned run-1: its 6 artifacts are kept; already gone: 1.\n",
+    )
     assert command("cache", "pins").out.endswith(f"gone by then: {made.label}\n")
     Project().store.write_run("run-2", RunRecord())
     assert "Several runs begin with run: run-1, run-2" in command("cache", "pin", "run").err

@@ -32,6 +32,11 @@ def told(*others: Setting, reference: Setting | None = None) -> list[str]:
     [
         ("chrf", 2.0, "fast is significantly better than base: chrF +2.0 (p = 0.010)."),
         ("chrf", -2.0, "fast is significantly worse than base: chrF -2.0 (p = 0.010)."),
+        (
+            "chrf",
+            -0.04,
+            "fast is significantly worse than base: chrF -0.04 (p = 0.010, within the spread of seeds).",
+        ),
         ("metricx24", 2.0, "fast is significantly worse than base: MetricX-24 error +2.0 (p = 0.010)."),
         ("metricx24", -2.0, "fast is significantly better than base: MetricX-24 error -2.0 (p = 0.010)."),
     ],

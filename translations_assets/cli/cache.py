@@ -82,19 +82,19 @@ def pin(
     """Keep everything that a run uses, until it is unpinned."""
     store = this_project().store
     run = whole_id(run, store.runs(), "The store has no run", "translations status")
-    store.pin(run, reason)
+    gone = store.pin(run, reason).gone
     record = store.read_run(run)
-    uses = set(record.uses.values()) if record else set()
-    missing = sum(store.generation(*used) is None for used in uses)
-    lacking = f"; {missing:,} of them are not there any more" if missing else ""
-    others, (own, base) = 0, own_and_base()
-    if base:
-        others = sum(own.generation(*used) is None and base.generation(*used) is not None for used in uses)
-        lacking += f"; {others:,} are those of {base}, where this pin keeps nothing" if others else ""
+    uses = record.uses if record else {}
+    (_, base), lost = own_and_base(), {uses[label] for label in gone}
+    others = sum(base.generation(*used) is not None for used in lost) if base else 0
+    missing = len(lost) - others
+    lacking = f"; already gone: {missing:,}" if missing else ""
+    lacking += f"; {others:,} are those of {base}, where this pin keeps nothing" if others else ""
+    artifacts = len(set(uses.values()))
     print_answer(
         json,
-        {"run": run, "artifacts": len(uses), "missing": missing, "only_in_base": others},
-        f"Pinned {run}: its {len(uses):,} artifacts are kept{lacking}.",
+        {"run": run, "artifacts": artifacts, "missing": missing, "only_in_base": others},
+        f"Pinned {run}: its {artifacts:,} artifacts are kept{lacking}.",
     )
 
 

@@ -50,7 +50,7 @@ def findings(found: SweepResults) -> Iterator[str]:
             if not told:
                 continue
             sure = [
-                f"{METRICS[metric]} {one.difference:+.1f} (p = {one.p_value:.3f}{_within(one, base[metric])})"
+                f"{METRICS[metric]} {_signed(one)} (p = {one.p_value:.3f}{_within(one, base[metric])})"
                 for metric, one in told.items()
                 if one.is_significant
             ]
@@ -66,6 +66,11 @@ def findings(found: SweepResults) -> Iterator[str]:
             yield f"{dataset}: {setting.name} is significantly {word} {reference}: {', '.join(sure)}."
     if any(len(setting.partitions) == 1 for setting in found.settings):
         yield "Settings with one seed: another seed may change their scores by more than these differences."
+
+
+def _signed(found: Compared) -> str:
+    """A difference with its sign and one decimal, or one digit where that would be zero."""
+    return f"{found.difference:+.1f}" if abs(found.difference) >= 0.05 else f"{found.difference:+.1g}"
 
 
 def _within(found: Compared, reference: Compared) -> str:
