@@ -70,5 +70,6 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
                 if self.files.size(self.manifest_file(*used)) is None
             ]
             pin = Pin(run, reason, time.time(), tuple(gone))
+            self.files.check_reserved()
             self._add_pin(pin)
             return pin

@@ -184,6 +184,12 @@ class Medium(Protocol[P]):
     def reserved(self, name: str, alone: bool = False) -> AbstractContextManager[bool]:
         """Hold a lock of the whole store, shared or alone; False when another process holds it."""
 
+    def check_reserved(self) -> None:
+        """Raise StoreError when the lock that `reserved` gave was lost, as by a machine that slept.
+
+        By default a lock is held until it is released.
+        """
+
 
 def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:
     """Return the name of a damaged file in `quarantine/`, and the note that is put next to it."""

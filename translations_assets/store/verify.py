@@ -58,7 +58,7 @@ def verify(
 
     What the store's base has, the store need not have (`OverlayStore`); the base is not looked through.
     `progress` is given the bytes that are hashed and those to hash. Raises StoreError while the garbage
-    collector is at work.
+    collector is at work, and when it may have begun meanwhile: it removes what this has seen named.
     """
     if not store.files.names(store.root):
         return Verified()
@@ -281,6 +281,7 @@ class _Verification(Generic[P]):
         self._problem("damaged", path, reason)
 
     def _problem(self, kind: Kind, path: P, reason: str) -> None:
+        self.files.check_reserved()
         name = self._name_of(path)
         contents = path.name if name.startswith("blobs/") and kind != "strange" else ""
         self.result.problems.append(Damage(kind, name, reason, contents, aside=kind == "damaged"))

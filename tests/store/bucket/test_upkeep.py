@@ -191,6 +191,6 @@ def test_a_collector_that_has_lost_its_lock_removes_nothing(
         return marked()
 
     monkeypatch.setattr(late.files, "mark_time", sleep)
-    with pytest.raises(StoreError, match="Nothing more is moved or removed"):
+    with pytest.raises(StoreError, match="nothing more is done"):
         collect(late, RULES, delete=True)
     assert len(list(store.manifests())) == 3

@@ -139,12 +139,12 @@ class BucketFiles(Medium[PurePosixPath]):
 
     def discard(self, entry: StoredFile) -> None:
         """Remove a file unless it has changed, or was touched, since it was listed."""
-        self._check_lock()
+        self.check_reserved()
         self.objects.delete(entry.path, *entry.version)
 
     def unlink(self, path: PurePosixPath) -> None:
         """Remove a file; nothing when it does not exist."""
-        self._check_lock()
+        self.check_reserved()
         self.objects.delete(str(path))
 
     def remove(self, folder: PurePosixPath) -> None:
@@ -154,7 +154,7 @@ class BucketFiles(Medium[PurePosixPath]):
 
     def move(self, path: PurePosixPath, target: PurePosixPath) -> None:
         """Rename a file; it replaces a file of the new name."""
-        self._check_lock()
+        self.check_reserved()
         if self.objects.copy(str(path), str(target)):
             self.unlink(path)
 
@@ -261,11 +261,13 @@ class BucketFiles(Medium[PurePosixPath]):
     def _note_lost(self, reason: str) -> None:
         self._lost = reason
 
-    def _check_lock(self) -> None:
-        """Raise StoreError when the store's lock was lost: another process may hold it by now."""
+    def check_reserved(self) -> None:
+        """Raise StoreError when a lock of the whole store was lost: another process may hold it by now."""
         self._leases.confirm()
         if self._lost:
-            raise StoreError(f"Nothing more is moved or removed in {self}: {self._lost}. Run again.")
+            raise StoreError(
+                f"The lock of {self} was lost, and nothing more is done: {self._lost}. Run again."
+            )
 
     def _below(self, path: PurePosixPath) -> Iterator[Stat]:
         """A file, or the files of a folder."""
