@@ -189,6 +189,7 @@ class Medium(Protocol[P]):
 
         By default a lock is held until it is released.
         """
+        return None
 
 
 def quarantined(path: PurePath, reason: str) -> tuple[str, bytes]:

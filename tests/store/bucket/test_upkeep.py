@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -17,6 +20,7 @@ from translations_assets.store.bucket.leases import PERIOD, Leases
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.gc import Collected, collect
 from translations_assets.store.medium import StoredFile
+from translations_assets.store.records import RECORDS
 from translations_assets.store.verify import verify
 
 RULES = Rules(keep_days=1, keep_refs=1, grace_days=0)
@@ -169,28 +173,77 @@ def test_a_dead_collectors_lock_is_taken_over(
     assert not store.has_blob(steps["old"].outputs["corpus"])
 
 
-@pytest.mark.parametrize("is_asleep", [True, False])
-def test_a_collector_that_has_lost_its_lock_removes_nothing(
-    store: BucketStore,
-    service: Service,
-    steps: dict[str, Manifest],
-    is_asleep: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It was stopped for so long that another has taken the lock over, or slept with its machine."""
-    clock = VirtualClock()
-    late = BucketStore(store.files.objects, Leases(store.files.objects, PERIOD, clock))
-    marked = late.files.mark_time
+@dataclass
+class Late:
+    """A person's store, with a clock of its own, whose machine is about to lose the store's lock."""
 
-    def sleep() -> int:
-        store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
-        if is_asleep:
-            clock.slept += 3 * PERIOD
+    store: BucketStore
+    clock: VirtualClock
+    is_asleep: bool
+
+    def lose_lock(self) -> None:
+        """Be stopped for so long that another takes the lock over, or sleep with the machine."""
+        self.store.files.objects.write("leases/gc.0", b'{"owner": "another", "lapse": 45}')
+        if self.is_asleep:
+            self.clock.slept += 3 * PERIOD
         else:
-            clock.run(3 * PERIOD)
+            self.clock.run(3 * PERIOD)
+
+
+@pytest.fixture(params=["asleep", "stopped"])
+def late(store: BucketStore, steps: dict[str, Manifest], request: pytest.FixtureRequest) -> Late:
+    """A second store over the same steps."""
+    clock = VirtualClock()
+    leases = Leases(store.files.objects, PERIOD, clock)
+    return Late(BucketStore(store.files.objects, leases), clock, request.param == "asleep")
+
+
+def test_a_collector_that_has_lost_its_lock_removes_nothing(
+    store: BucketStore, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marked = late.store.files.mark_time
+
+    def mark_time() -> int:
+        late.lose_lock()
         return marked()
 
-    monkeypatch.setattr(late.files, "mark_time", sleep)
+    monkeypatch.setattr(late.store.files, "mark_time", mark_time)
     with pytest.raises(StoreError, match="nothing more is done"):
-        collect(late, RULES, delete=True)
+        collect(late.store, RULES, delete=True)
     assert len(list(store.manifests())) == 3
+
+
+@pytest.mark.parametrize("gone", ["contents", "log"])
+def test_a_verification_that_has_lost_its_lock_takes_what_is_collected_for_no_damage(
+    store: BucketStore, steps: dict[str, Manifest], late: Late, gone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, objects = steps["old"], store.files.objects
+    name = blob_name(old.outputs["corpus"]) if gone == "contents" else f"logs/{old.key}/1.1/0"
+    store.append_log(old.key, 1, 1, 1, b"more\n")
+    all_records = late.store.all_records
+
+    def read_records(folders: tuple[str, ...] = RECORDS) -> Iterator[tuple[PurePosixPath, object]]:
+        yield from all_records(folders)
+        late.lose_lock()
+        objects.delete(name)
+
+    monkeypatch.setattr(late.store, "all_records", read_records)
+    with pytest.raises(StoreError, match="nothing more is done"):
+        verify(late.store)
+    assert objects.stat(name) is None, "nothing is put in its place"
+
+
+def test_a_pin_that_has_lost_the_lock_is_none(
+    store: BucketStore, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.write_run("run-1", RunRecord())
+    read_run = late.store.read_run
+
+    def read(run: str) -> RunRecord | None:
+        late.lose_lock()
+        return read_run(run)
+
+    monkeypatch.setattr(late.store, "read_run", read)
+    with pytest.raises(StoreError, match="nothing more is done"):
+        late.store.pin("run-1", "the release of May")
+    assert store.pins() == {}
