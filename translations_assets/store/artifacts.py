@@ -216,9 +216,13 @@ class Artifacts(Generic[P]):
         self.files.remove_empty(path.parent)
 
     def restore(self, key: str, number: int) -> None:
-        """Put a retired manifest back into use, unless the step has been finished again since."""
-        retired = self.retired_file(key, number)
-        self.files.adopt(retired, self.manifest_file(key, number))
+        """Put a retired manifest back into use, unless the step has been finished again since.
+
+        It may also be in use still: its removal is under way, or was given up and comes later.
+        """
+        retired, path = self.retired_file(key, number), self.manifest_file(key, number)
+        if not self.files.renew(path):
+            self.files.adopt(retired, path)
         self.files.unlink(retired)
 
     def retired_files(self) -> Iterator[tuple[str, int, P]]:

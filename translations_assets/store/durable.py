@@ -45,9 +45,7 @@ class DurableStore(Artifacts[P], Logs[P], Checkpoints[P], Records[P]):
         super().add_ref(ref)
         retired = set(self.files.names(self.files.at("retired")))
         for key, number in ref.steps.values():
-            if self.retired_file(key, number).name not in retired:
-                continue
-            if self.files.size(self.manifest_file(key, number)) is None:  # else it is only being moved
+            if self.retired_file(key, number).name in retired:
                 self.restore(key, number)
 
     def pin(self, run: str, reason: str) -> Pin:

@@ -128,6 +128,7 @@ class _Collection(Generic[P]):
         self.held: set[bytes] = set()  # those that stay for as long as some run goes on
         self.wanted: set[bytes] = set()  # inputs of what is kept or held
         self.garbage: dict[Id, _Facts] = {}
+        self.half_retired: list[Id] = []  # by a collection that was ended, and kept by this one
         self.retired: dict[Id, float] = {}  # those of an earlier collection, and when that was
         self.owner: dict[bytes, Id] = {}  # digest → one of the manifests that name it
         self.freed: set[Id] = set()  # manifests that are removed now, or some of their contents
@@ -193,7 +194,9 @@ class _Collection(Generic[P]):
                 self.garbage[key, number] = _facts(manifest)
         for key, number, path, manifest in self.store.read_manifests(self.store.retired_files()):
             damaged += manifest is None
-            if manifest and (key, number) not in self.kept and (key, number) not in self.garbage:
+            if (key, number) in self.kept:
+                self.half_retired.append((key, number))
+            elif manifest and (key, number) not in self.garbage:
                 self.garbage[key, number] = _facts(manifest)
                 self.retired[key, number] = self.files.modified(path) / 1e9
         if damaged:
@@ -216,6 +219,8 @@ class _Collection(Generic[P]):
     def _restore(self, roots: _Roots[P]) -> None:
         """Keep retired manifests that the records ask for, retired now or earlier."""
         self.reached |= roots.contents
+        if self.delete:
+            self._each(lambda name: self.store.restore(*name), self.half_retired)
         for name in roots.manifests & self.garbage.keys():
             self._keep(name, self.garbage.pop(name))
             self.retired.pop(name, None)

@@ -98,6 +98,13 @@ class Medium(Protocol[P]):
     def touch(self, path: P, durable: bool = True) -> int | None:
         """Mark a file as used now, unless it was lately. Return its size, None when it does not exist."""
 
+    def renew(self, path: P) -> bool:
+        """Mark a file as changed, so that a removal of it as it was is refused; False when there is none.
+
+        A service may carry out a request later than its caller waits for. By default none is late.
+        """
+        return self.touch(path) is not None
+
     def discard(self, entry: StoredFile) -> None:
         """Remove a file unless it was touched since it was listed, where that is known."""
 

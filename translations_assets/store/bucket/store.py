@@ -153,10 +153,16 @@ class BucketFiles(Medium[PurePosixPath]):
         self._each(self.objects.delete, (found.name for found in self.objects.walk(_prefix(folder))))
 
     def move(self, path: PurePosixPath, target: PurePosixPath) -> None:
-        """Rename a file; it replaces a file of the new name."""
+        """Rename a file; it replaces a file of the new name. It stays as well if it is changed meanwhile."""
+        found = self.objects.stat(str(path))
         self.check_reserved()
-        if self.objects.copy(str(path), str(target)):
-            self.unlink(path)
+        if found and self.objects.copy(found.name, str(target)):
+            self.check_reserved()
+            self.objects.delete(found.name, found.generation, found.metageneration)
+
+    def renew(self, path: PurePosixPath) -> bool:
+        """Mark a file as changed, so that a removal of it as it was is refused; False when there is none."""
+        return self.objects.touch(str(path))
 
     def adopt(self, source: PurePosixPath, path: PurePosixPath) -> bool:
         """Give a file a second name and touch it; False when the name is taken."""
