@@ -214,14 +214,32 @@ def test_what_a_run_publishes_that_a_collection_has_just_retired_is_put_back(loc
     assert [each.label for each in local.retired()] == ["vocab"]
 
 
-def test_what_a_collection_is_just_retiring_is_left_to_it(local: LocalStore) -> None:
-    """In a bucket the manifest stands in both places for a moment; the refs are read after that."""
+def test_what_a_collection_is_just_retiring_is_kept_from_it(local: LocalStore) -> None:
+    """In a bucket the manifest stands in both places for a moment, and a removal may come late."""
     made = finish(local, "merge", {"corpus": b"text"})
     retired = local.retired_file(made.key, made.generation)
     retired.parent.mkdir(exist_ok=True)
     retired.write_bytes(local.manifest_file(made.key, made.generation).read_bytes())
     publish(local, "run-1", 1.0, made)
+    assert local.latest(made.key) == made
+    assert not retired.exists()
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_manifest_that_a_collection_had_half_retired(local: LocalStore, is_kept: bool) -> None:
+    """That collection was ended in between: what is kept is whole again, the rest is retired."""
+    made = finish(local, "merge", {"corpus": b"text"})
+    if is_kept:
+        publish(local, "run-1", 1.0, made)
+    retired = local.retired_file(made.key, made.generation)
+    retired.parent.mkdir(exist_ok=True)
+    retired.write_bytes(local.manifest_file(made.key, made.generation).read_bytes())
+    rules = Rules() if is_kept else NOTHING
+    collect(local, rules, delete=False)
     assert retired.exists()
+    collect(local, rules, delete=True)
+    assert (local.latest(made.key) == made) is is_kept
+    assert not (is_kept and retired.exists())
 
 
 def test_a_run_that_a_collection_forgets_meanwhile_is_not_pinned(

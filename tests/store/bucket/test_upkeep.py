@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from tests.store.bucket.conftest import Service, flip
 from tests.store.values import finish, manifest, publish
 from tests.virtual_clock import VirtualClock
-from translations_assets.common.errors import StoreError
+from translations_assets.common.errors import StoreError, StoreUnreachable
 from translations_assets.records.manifest import Blob, Manifest
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
@@ -247,3 +247,60 @@ def test_a_pin_that_has_lost_the_lock_is_none(
     with pytest.raises(StoreError, match="nothing more is done"):
         late.store.pin("run-1", "the release of May")
     assert store.pins() == {}
+
+
+@dataclass
+class Removals:
+    """Removals that are given up, and carried out later."""
+
+    store: BucketStore
+    asked: list[tuple[str, int | None, int | None]] = field(default_factory=list)
+
+    def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
+        """Ask for a removal, and hear nothing."""
+        self.asked.append((name, generation, metageneration))
+        raise StoreUnreachable("The bucket does not answer.")
+
+    def arrive(self) -> None:
+        """Carry out what was asked for."""
+        for asked in self.asked:
+            self.store.files.objects.delete(*asked)
+
+
+@pytest.mark.parametrize("by", ["the next run", "the next collection"])
+def test_a_manifest_in_use_outlives_a_removal_that_comes_late(
+    store: BucketStore, steps: dict[str, Manifest], by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, removals = steps["old"], Removals(store)
+    with monkeypatch.context() as late:
+        late.setattr(type(store.files.objects), "delete", lambda _, *asked: removals.delete(*asked))
+        with pytest.raises(StoreUnreachable):
+            store.retire(old.key, 1)
+    time.sleep(1.1)  # S3's times have a second's precision; its own late requests name a version
+    assert store.generation(old.key, 1), "it is found by a run that begins now"
+    if by == "the next run":
+        publish(store, "run-2", time.time(), old)
+    else:
+        with monkeypatch.context() as unaware:
+            unaware.setattr(store, "restore", lambda key, number: None)
+            publish(store, "run-2", time.time(), old)
+        collect(store, RULES, delete=True)
+    removals.arrive()
+    assert store.generation(old.key, 1)
+    assert not list(store.retired_files())
+    assert verify(store).problems == []
+
+
+def test_a_file_that_changes_while_it_is_moved_stays(
+    store: BucketStore, steps: dict[str, Manifest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, retired = store.manifest_file(steps["old"].key, 1), store.retired_file(steps["old"].key, 1)
+    copy = store.files.objects.copy
+    with monkeypatch.context() as busy:
+        changing = lambda _, name, target: copy(name, target) and store.files.renew(path)  # noqa: E731
+        busy.setattr(type(store.files.objects), "copy", changing)
+        store.files.move(path, retired)
+    assert store.files.size(path) is not None
+    store.files.move(path, retired)
+    assert store.files.size(path) is None
+    assert not store.files.renew(path)
