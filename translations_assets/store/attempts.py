@@ -161,10 +161,13 @@ class Checkpoints(Generic[P]):
 
     def drop_checkpoints(self, key: str, generation: int) -> None:
         """Remove the sets of a step that has finished."""
-        sets = self._sets(key, generation)
-        for stored in self._sets_below(sets):
+        self.remove_sets(self._sets(key, generation))
+
+    def remove_sets(self, folder: P) -> None:
+        """Remove a folder of checkpoint sets; what is left of one whose removal is interrupted is no damage."""
+        for stored in self._sets_below(folder):
             self._discount(stored)
-        self.files.remove(sets)
+        self.files.remove(folder)
 
     def _discount(self, stored: P) -> None:
         """Let a set count no more, before its files go: else it would look damaged meanwhile."""

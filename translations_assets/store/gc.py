@@ -323,7 +323,7 @@ class _Collection(Generic[P]):
                 with self.store.owners.lock(key, number) if self.delete else nullcontext(True) as mine:
                     if mine:
                         folder = self.files.at("checkpoints", key, str(number))
-                        self._sweep("checkpoint sets", [folder], self.files.remove)
+                        self._sweep("checkpoint sets", [folder], self.store.remove_sets)
 
     def _sweep_quarantine(self, since: float) -> None:
         folder, useless = self.files.at("quarantine"), list[P]()
