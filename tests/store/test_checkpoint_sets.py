@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.store.values import KEY
+from tests.store.values import KEY, manifest
+from translations_assets.records.retention import Rules
 from translations_assets.store.attempts import SET_MANIFEST
 from translations_assets.store.bucket.objects import Objects
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.durable import DurableStore
+from translations_assets.store.gc import collect
 from translations_assets.store.medium import Medium
 
 
@@ -105,10 +107,11 @@ def test_a_set_that_a_killed_worker_left_takes_the_place_of_no_whole_one(
     assert placed(durable, tmp_path) == {"2": "2", "4": "4"}
 
 
+@pytest.mark.parametrize("by", ["the step's worker", "a collection"])
 def test_a_set_looks_whole_until_it_counts_no_more(
-    bucket: BucketStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: BucketStore, tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever verifies the store while sets are dropped does not take them for damaged."""
+    """Whoever verifies the store while sets are dropped, or after that was interrupted, finds no damage."""
     delete = type(bucket.files.objects).delete
     seen: list[str] = []
 
@@ -121,6 +124,10 @@ def test_a_set_looks_whole_until_it_counts_no_more(
     monkeypatch.setattr(type(bucket.files.objects), "delete", looked_at)
     for name in ("1", "2", "3"):  # the first is dropped with the third
         add(bucket, tmp_path, name, "ab")
-    bucket.drop_checkpoints(KEY, 1)
+    if by == "a collection":
+        bucket.commit(manifest({}))
+        collect(bucket, Rules(), delete=True)
+    else:
+        bucket.drop_checkpoints(KEY, 1)
     assert {*seen} == {""}
     assert [*bucket.checkpoint_sets()] == []

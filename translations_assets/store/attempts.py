@@ -164,7 +164,7 @@ class Checkpoints(Generic[P]):
         self.remove_sets(self._sets(key, generation))
 
     def remove_sets(self, folder: P) -> None:
-        """Remove a folder of checkpoint sets; what is left of one whose removal is interrupted is no damage."""
+        """Remove a folder of checkpoint sets; what an interrupted removal leaves of one is no damage."""
         for stored in self._sets_below(folder):
             self._discount(stored)
         self.files.remove(folder)
