@@ -14,7 +14,7 @@ from translations_assets.records.encoding import unseal
 from translations_assets.records.manifest import Blob, Manifest, Ref
 from translations_assets.records.run import RunRecord
 from translations_assets.running.budget import Budget
-from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases
+from translations_assets.store.bucket.leases import LAPSED_AFTER, PERIOD, Leases, _Lease
 from translations_assets.store.bucket.store import BucketStore
 from translations_assets.store.contents import digest_bytes
 
@@ -250,11 +250,17 @@ class Checks:
             if not process.is_alive or process.machine.paused_until + _NOTICED > now:
                 continue
             for name, lease in leases._held.items():
-                if not lease.reason:
+                if not lease.reason and not self._is_unaware(process, lease):
                     others = owners.setdefault(name, process)
                     self.require(
                         others is process, f"{name} has two owners: {process.name} and {others.name}"
                     )
+
+    def _is_unaware(self, process: Process, lease: _Lease) -> bool:
+        """A machine that slept, and is cut off, cannot hear of what it has lost. Nor can it do harm."""
+        machine, now = process.machine, self._world.kernel.now
+        slept = now * machine.rate - lease.confirmed - (process.clock - lease.renewed)
+        return slept > 1.0 and (machine.is_cut or machine.healed + _NOTICED > now)
 
     def _check_order(self, name: str) -> None:
         """A lease that was taken over is never again its former owner's."""

@@ -27,6 +27,7 @@ class Machine:
     paused_until  nothing on it runs before
     full_until    its disk has no room before
     is_cut        nothing can be reached from it
+    healed        when it was last cut off no more
     """
 
     name: str
@@ -36,6 +37,7 @@ class Machine:
     paused_until: float = 0.0
     full_until: float = 0.0
     is_cut: bool = False
+    healed: float = 0.0
 
 
 @dataclass(eq=False)

@@ -88,7 +88,7 @@ class Service:
         machine.is_cut = True
 
         def heal() -> None:
-            machine.is_cut = False
+            machine.is_cut, machine.healed = False, self.kernel.now
 
         self.kernel.spawn(self.network, "heal", heal, seconds)
 
