@@ -163,7 +163,8 @@ class OverlayStore:
         if self.base.config(name) not in (None, text):
             raise StoreError(
                 f"There is another training config named {name} in the store {self.base}, and configs "
-                "are never replaced. Choose another name."
+                "are never replaced. Choose another name, change values by --set, or put the file into "
+                "configs/, where it may be edited."
             )
         self.own.add_config(name, text)
 

@@ -129,7 +129,8 @@ class Records(Generic[P]):
         if self._create_record(self._config_path(name), sealed, _text) not in (None, text):
             raise StoreError(
                 f"There is another training config named {name} in the store {self.files}, and "
-                "configs are never replaced. Choose another name."
+                "configs are never replaced. Choose another name, change values by --set, or put the file "
+                "into configs/, where it may be edited."
             )
 
     def config_names(self) -> list[str]:
