@@ -73,6 +73,14 @@ def test_steps_cost_and_size_are_summed(store: MemoryStore) -> None:
     assert (found["duration"], found["cpu_time"], found["peak_memory"]) == (3.0, 2.5, 20.0)
 
 
+def test_with_levels_of_trust_each_step_has_one(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = result(store, "a", text=b"12345")
+    assert "level" not in shown(store, made)["steps"][0]
+    other = replace(made, manifest=replace(made.manifest, generation=2))
+    monkeypatch.setattr(store, "level_of", lambda key, number: {1: "branch", 2: "release"}[number])
+    assert [row["level"] for row in shown(store, made, other)["steps"]] == ["branch", "release"]
+
+
 def with_gpus(result: StepResult, **used: Any) -> StepResult:
     """The same, of a step that had GPUs."""
     provenance = replace(result.manifest.provenance, worker=Worker(gpus=used["gpus"]))

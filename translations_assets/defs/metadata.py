@@ -87,7 +87,7 @@ def stage_metadata(
                 if not result.cached
             ],
             "logs": [*_logs(results)],
-            "steps": _steps(results),
+            "steps": _steps(results, store),
         }
     )
 
@@ -183,7 +183,9 @@ def _logs(results: Sequence[StepResult]) -> Iterator[str]:
         yield f"* [{result.step.label}]({log_path(made.key, made.generation, made.attempt)})"
 
 
-def _steps(results: Sequence[StepResult]) -> Rows:
+def _steps(results: Sequence[StepResult], store: Store) -> Rows:
+    """The steps' results. With levels of trust, each has that of the place where it stands."""
+    levels = [store.level_of(result.manifest.key, result.manifest.generation) for result in results]
     return [
         {
             "step": result.step.label,
@@ -192,8 +194,9 @@ def _steps(results: Sequence[StepResult]) -> Rows:
             "attempt": result.manifest.attempt,
             "host": result.manifest.host,
             "key": result.manifest.key[:KEY_DIGITS],
+            **({"level": level} if any(levels) else {}),
         }
-        for result in results
+        for result, level in zip(results, levels, strict=True)
     ]
 
 
