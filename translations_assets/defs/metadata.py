@@ -194,7 +194,7 @@ def _steps(results: Sequence[StepResult], store: Store) -> Rows:
             "attempt": result.manifest.attempt,
             "host": result.manifest.host,
             "key": result.manifest.key[:KEY_DIGITS],
-            **({"level": level} if any(levels) else {}),
+            **({"level": level} if level else {}),
         }
         for result, level in zip(results, levels, strict=True)
     ]

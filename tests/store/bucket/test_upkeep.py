@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -249,31 +250,18 @@ def test_a_pin_that_has_lost_the_lock_is_none(
     assert store.pins() == {}
 
 
-@dataclass
-class Removals:
-    """Removals that are given up, and carried out later."""
-
-    store: BucketStore
-    asked: list[tuple[str, int | None, int | None]] = field(default_factory=list)
-
-    def delete(self, name: str, generation: int | None = None, metageneration: int | None = None) -> bool:
-        """Ask for a removal, and hear nothing."""
-        self.asked.append((name, generation, metageneration))
-        raise StoreUnreachable("The bucket does not answer.")
-
-    def arrive(self) -> None:
-        """Carry out what was asked for."""
-        for asked in self.asked:
-            self.store.files.objects.delete(*asked)
-
-
 @pytest.mark.parametrize("by", ["the next run", "the next collection"])
 def test_a_manifest_in_use_outlives_a_removal_that_comes_late(
     store: BucketStore, steps: dict[str, Manifest], by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old, removals = steps["old"], Removals(store)
+    old, asked = steps["old"], list[tuple[Any, ...]]()
+
+    def give_up(_: object, *removal: Any) -> bool:
+        asked.append(removal)
+        raise StoreUnreachable("The bucket does not answer.")
+
     with monkeypatch.context() as late:
-        late.setattr(type(store.files.objects), "delete", lambda _, *asked: removals.delete(*asked))
+        late.setattr(type(store.files.objects), "delete", give_up)
         with pytest.raises(StoreUnreachable):
             store.retire(old.key, 1)
     time.sleep(1.1)  # S3's times have a second's precision; its own late requests name a version
@@ -285,7 +273,8 @@ def test_a_manifest_in_use_outlives_a_removal_that_comes_late(
             unaware.setattr(store, "restore", lambda key, number: None)
             publish(store, "run-2", time.time(), old)
         collect(store, RULES, delete=True)
-    removals.arrive()
+    for removal in asked:
+        store.files.objects.delete(*removal)
     assert store.generation(old.key, 1)
     assert not list(store.retired_files())
     assert verify(store).problems == []
@@ -296,9 +285,12 @@ def test_a_file_that_changes_while_it_is_moved_stays(
 ) -> None:
     path, retired = store.manifest_file(steps["old"].key, 1), store.retired_file(steps["old"].key, 1)
     copy = store.files.objects.copy
+
+    def copy_and_change(_: object, name: str, target: str) -> bool:
+        return copy(name, target) and store.files.renew(path)
+
     with monkeypatch.context() as busy:
-        changing = lambda _, name, target: copy(name, target) and store.files.renew(path)  # noqa: E731
-        busy.setattr(type(store.files.objects), "copy", changing)
+        busy.setattr(type(store.files.objects), "copy", copy_and_change)
         store.files.move(path, retired)
     assert store.files.size(path) is not None
     store.files.move(path, retired)
