@@ -23,8 +23,8 @@ from sacrebleu.significance import estimate_ci
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines, zip_lines
-from pipeline.common.marian import run_marian
 from pipeline.common.marian_options import Options, fit_to_machine
+from pipeline.common.marian_process import run_marian
 from pipeline.common.pool import map_blocks
 from pipeline.common.resources import at_once, gpus
 from pipeline.common.script import run, write_json

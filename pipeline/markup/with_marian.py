@@ -8,8 +8,9 @@ from sentencepiece import SentencePieceProcessor
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.common.marian import QUANTISED, load_model, run_marian
+from pipeline.common.marian import QUANTISED, load_model
 from pipeline.common.marian_options import Options
+from pipeline.common.marian_process import run_marian
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.markup.placing import Aligned, Link
 

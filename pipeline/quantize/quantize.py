@@ -34,9 +34,9 @@ from pipeline.common.marian import (
     Model,
     decoder_config,
     load_model,
-    marian_error,
 )
 from pipeline.common.marian_options import write_options
+from pipeline.common.marian_process import marian_error
 from pipeline.common.processes import die_with_parent
 from pipeline.common.resources import marian_command
 from pipeline.common.script import run, write_json

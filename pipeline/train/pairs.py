@@ -18,7 +18,7 @@ from pipeline.common.vocabulary import load_vocabulary
 from pipeline.train.piece_links import SPACE, Link, ParsedLinks, piece_links
 
 END = 1  # Marian counts the end of a sentence as a piece
-CHARACTERS_PER_PIECE = 64  # a line with more is too long without looking closer; see pipeline.common.marian
+CHARACTERS_PER_PIECE = 64  # a longer line needs no closer look; see pipeline.common.marian_answers
 KNOWN = 200_000  # words that are remembered at a time
 LONG_WORD = 40  # characters; longer ones, mostly sentences without spaces, do not come again
 

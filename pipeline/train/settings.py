@@ -11,7 +11,6 @@ import yaml
 
 from pipeline.common import resources
 from pipeline.common.errors import InputError
-from pipeline.common.marian import marian_error
 from pipeline.common.marian_options import (
     SHAPING,
     Options,
@@ -19,6 +18,7 @@ from pipeline.common.marian_options import (
     fit_to_machine,
     write_options,
 )
+from pipeline.common.marian_process import marian_error
 
 METRICS = ("chrf", "ce-mean-words", "bleu-detok")
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO
 
 from pipeline.common.errors import InputError, TemporaryError
-from pipeline.common.marian import marian_error
 from pipeline.common.marian_options import Options, write_options
+from pipeline.common.marian_process import marian_error
 from pipeline.common.processes import die_with_parent, kill_group
 from pipeline.common.resources import grace_seconds, marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at

@@ -22,7 +22,8 @@ from pipeline.common import resources
 from pipeline.common.environments import interpreter
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines
-from pipeline.common.marian import CHARACTERS_PER_PIECE, SOURCE_VOCAB, TARGET_VOCAB
+from pipeline.common.marian import SOURCE_VOCAB, TARGET_VOCAB
+from pipeline.common.marian_answers import CHARACTERS_PER_PIECE
 from pipeline.common.vocabulary import load_vocabulary
 from pipeline.translate.ctranslate2_options import POSITIONS, Settings
 

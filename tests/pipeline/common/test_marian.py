@@ -9,7 +9,7 @@ import pytest
 import yaml
 from sacrebleu.metrics.chrf import CHRF
 
-from pipeline.common import finished, marian
+from pipeline.common import finished, marian, marian_answers
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
 from pipeline.common.marian import (
@@ -17,10 +17,10 @@ from pipeline.common.marian import (
     decode_blocks,
     decoder_config,
     load_model,
-    marian_error,
     score_blocks,
 )
 from pipeline.common.marian_options import Options, write_options
+from pipeline.common.marian_process import marian_error
 from tests.pipeline.train import tiny
 
 
@@ -96,13 +96,39 @@ def test_n_best_lists_have_beam_size_entries_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.marian
-def test_threads_do_not_change_the_translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings: Options = {"mini-batch": 3, "maxi-batch": 2, "beam-size": 2}
+@pytest.mark.parametrize("nbest", [False, True])
+def test_threads_do_not_change_the_translations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbest: bool
+) -> None:
+    monkeypatch.setattr(marian_answers, "UNIT_ROWS", 4)
+    settings: Options = {"mini-batch": 2, "maxi-batch": 20, "beam-size": 2}
+    text = text_file(tmp_path, *SOURCES[:17])
     outputs = []
-    for threads in ("1", "2"):
+    for threads in ("1", "2", "3"):
         monkeypatch.setenv("TRANSLATIONS_THREADS", threads)
-        outputs.append(decoded(tmp_path, *SOURCES, settings=settings))
-    assert outputs[0] == outputs[1]
+        decode([tiny.model()], text, tmp_path / "out.zst", settings, nbest)
+        outputs.append(tiny.lines_of(tmp_path / "out.zst"))
+    assert outputs[0] == outputs[1] == outputs[2]
+    numbers = [line.split(" ||| ")[0] for line in outputs[0]]
+    assert not nbest or numbers == [str(number) for number in range(17) for _ in range(2)]
+
+
+INPUT = "input=$(sed -n '/^input:/{n;s/^- //p}' $config)\noutput=$(sed -n 's/^output: //p' $config)\n"
+
+
+def test_each_thread_is_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of one process may take the same copy of the model, and crash or write wrong numbers."""
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "3")
+    monkeypatch.setattr(finished, "BLOCK_ROWS", 1)
+    monkeypatch.setattr(marian_answers, "UNIT_ROWS", 2)
+    noted = f"grep ^cpu-threads $config >> {tmp_path}/threads"
+    fake_marian(tmp_path, monkeypatch, f"{INPUT}{noted}\nsed 's/$/ !/' $input > $output")
+    lines = ["ccc", "a", "dddd", "bb", "", "gggggg", "fffff", "e", "1", "22", "333"]
+    settings: Options = {"maxi-batch": 8}
+    decode([empty_model(tmp_path)], text_file(tmp_path, *lines), tmp_path / "out.zst", settings)
+    assert tiny.lines_of(tmp_path / "out.zst") == [f"{line} !" for line in lines]
+    # four units of the first eight lines for three processes, two of the other three lines for two
+    assert (tmp_path / "threads").read_text().splitlines() == ["cpu-threads: 1"] * 5
 
 
 @pytest.mark.marian
@@ -145,7 +171,7 @@ def test_scores_of_lines_of_any_length_keep_their_order(tmp_path: Path) -> None:
 def test_sides_of_unequal_length_are_refused(tmp_path: Path) -> None:
     write_lines(tmp_path / "s", ["a", "b"])
     write_lines(tmp_path / "t", ["a"])
-    with pytest.raises(InputError, match="has 2 and .* has 1"):
+    with pytest.raises(InputError, match="t ends after 1 lines, .*s goes on"):
         score(empty_model(tmp_path), tmp_path / "s", tmp_path / "t", tmp_path / "scores")
 
 
@@ -155,7 +181,16 @@ def empty_model(folder: Path) -> Path:
     model.mkdir()
     for name in ("model.npz", "source.spm", "target.spm"):
         (model / name).write_bytes(b"")
-    write_options(model / "decoder.yml", decoder_config("model.npz", {"beam-size": 2}))
+    write_options(model / "decoder.yml", decoder_config("model.npz", {"beam-size": 2, "maxi-batch": 100}))
+    return model
+
+
+def quantised_model(folder: Path) -> Path:
+    """The folder of a quantised model with empty files."""
+    model = empty_model(folder)
+    (model / "model.npz").rename(model / "model.intgemm8.bin")
+    (model / "lex.bin").write_bytes(b"")
+    write_options(model / "decoder.yml", decoder_config("model.intgemm8.bin", {}, shortlist="lex.bin"))
     return model
 
 
@@ -184,15 +219,6 @@ def test_a_crash_of_marian_is_tried_again(
     fake_marian(tmp_path, monkeypatch, CRASH.format(crashes=crashes, said=said) + "\n" + CUT_SHORT)
     decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
     assert tiny.lines_of(tmp_path / "out.zst") == ["one", "two"]
-
-
-def test_the_last_attempt_is_made_on_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads of Marian crash each other where they take the same copy of the model."""
-    noted = f"grep ^cpu-threads $config >> {tmp_path}/threads"
-    fake_marian(tmp_path, monkeypatch, f"{noted}\n{CRASH.format(crashes=2, said=FAULT)}\n{CUT_SHORT}")
-    decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
-    threads = (tmp_path / "threads").read_text().splitlines()
-    assert threads == ["cpu-threads: 2", "cpu-threads: 2", "cpu-threads: 1"]
 
 
 def test_crashing_every_time_is_worth_another_machine(
@@ -229,14 +255,14 @@ def test_after_a_crash_it_goes_on_with_the_next_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finished, "BLOCK_ROWS", 2)
-    body = f"""
-input=$(sed -n '/^input:/{{n;s/^- //p}}' $config)
+    monkeypatch.setattr(marian, "QUANTISED", {**marian.QUANTISED, "mini-batch": 1, "maxi-batch": 2})
+    body = f"""{INPUT}
 cat $input >> {tmp_path}/given; echo . >> {tmp_path}/given
 if [ $(wc -l < $input) = 5 ]; then head -3 $input; printf '{FAULT}' >&2; kill -SEGV $$; fi
 cat $input"""
     fake_marian(tmp_path, monkeypatch, body)
     lines = ["a", "b", "c", "d", "e"]
-    assert decode([empty_model(tmp_path)], text_file(tmp_path, *lines), tmp_path / "out.zst") == 5
+    assert decode([quantised_model(tmp_path)], text_file(tmp_path, *lines), tmp_path / "out.zst") == 5
     assert tiny.lines_of(tmp_path / "out.zst") == lines
     assert (tmp_path / "given").read_text().split() == [*lines, ".", "c", "d", "e", "."]
 
@@ -269,10 +295,7 @@ def test_a_quantised_model_is_decoded_with_its_shortlist_and_fixed_batches(
 ) -> None:
     seen = tmp_path / "seen.yml"
     fake_marian(tmp_path, monkeypatch, f"cp $config {seen}; {CUT_SHORT}")
-    model = empty_model(tmp_path)
-    (model / "model.npz").rename(model / "model.intgemm8.bin")
-    (model / "lex.bin").write_bytes(b"")
-    write_options(model / "decoder.yml", decoder_config("model.intgemm8.bin", {}, shortlist="lex.bin"))
+    model = quantised_model(tmp_path)
     assert load_model(model).quantised
     settings = {"beam-size": 8, "mini-batch-words": 5000, "maxi-batch": 7}
     decode([model], text_file(tmp_path, "a", "b"), tmp_path / "out", settings)
