@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -18,7 +19,7 @@ from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan
 from translations_assets.running.prices import ASKING
 from translations_assets.running.resolve import StepState
-from translations_assets.why.estimates import ASKED, OTHERS, SCRIPTS, Estimates, TrainingSpeed
+from translations_assets.why.estimates import ASKED, OTHERS, SCRIPTS, SENTENCE, Estimates, TrainingSpeed
 from translations_assets.why.forecast import Forecasts, start_of
 from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import forecast_plan
@@ -167,6 +168,25 @@ def test_what_was_never_made_is_forecast_and_said_to_be_estimated() -> None:
     ]
     assert told.summary() == f"1 step: 1 run; about {minutes} min ({minutes} min of CPU), by an estimate"
     assert found.disk == 12 * 4 * weights_of(step, KEYS)
+
+
+def test_a_merge_writes_as_much_as_it_reads_of_all_datasets_up_to_its_limit() -> None:
+    assert merged_bytes(SHAPED) == {"corpus.en.zst": 3 * 5000, "corpus.ru.zst": 3 * 5000}
+    limited = SHAPED.replace("experiment:\n", "experiment:\n  corpus-max-sentences: 200\n", 1)
+    assert merged_bytes(limited) == {"corpus.en.zst": 200 * SENTENCE, "corpus.ru.zst": 200 * SENTENCE}
+
+
+def merged_bytes(config: str) -> Mapping[str, float]:
+    """What a merge is forecast to write that reads 5,000 bytes of each side of three datasets."""
+    store, states = MemoryStore(), list[StepState]()
+    merge = step_of("merge-corpus-en-ru", config)
+    for step in {output.step: None for _, _, output in merge.input_outputs()}:
+        made = finish(store, step.label, dict.fromkeys(step.outputs, b"x" * 5000))
+        states.append(StepState(step, "cached", manifest=made))
+    plan = Plan((*states, StepState(merge, "run")))
+    found = Forecasts(History(store, "ann", "en-ru"), estimates()).of(plan)[merge]
+    assert found
+    return found.outputs
 
 
 def test_one_earlier_text_tells_what_more_text_takes_but_for_the_start() -> None:

@@ -9,6 +9,7 @@ its options say, whatever the size of its text, and is compared only with those 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +17,12 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from translations_assets.graph.step import LocalFile, Step
+from translations_assets.graph.step import LocalFile, Output, Step
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan
-from translations_assets.why.estimates import TRAINING, Estimates, Forecast
+from translations_assets.why.estimates import SENTENCE, TRAINING, Estimates, Forecast
 from translations_assets.why.history import History
 
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
@@ -48,17 +49,20 @@ class Forecasts:
         for planned in plan.steps:
             step = planned.step
             if planned.status in ("run", "maybe"):
-                read, placed_files = _text_read(step, sizes), _size_of_inputs(step, sizes)
-                found[step] = forecast = self._forecast(step, read, placed_files)
+                texts, placed_files = _texts_read(step, sizes), _size_of_inputs(step, sizes)
+                found[step] = forecast = self._forecast(step, texts, placed_files)
                 sizes[step] = forecast.outputs if forecast else {}
             elif planned.manifest:
                 sizes[step] = {name: blob.size for name, blob in planned.manifest.outputs.items()}
         return found
 
-    def _forecast(self, step: Step, read: float | None, placed_files: float) -> Forecast | None:
+    def _forecast(
+        self, step: Step, texts: Mapping[str, float] | None, placed_files: float
+    ) -> Forecast | None:
         alike = self._alike(step)
         if not alike:
-            return self._estimated(step, read, placed_files)
+            return self._estimated(step, texts, placed_files)
+        read = _all_of(texts)
         before = sum(map(text_of, alike))
         times = read * len(alike) / before if read and before and step.script != TRAINING else 1.0
         cost = sum(_costs_like(step, alike), Cost()).times(1 / len(alike))
@@ -67,13 +71,21 @@ class Forecasts:
         disk = max(made.usage.disk for made in alike) * times + placed_files
         return Forecast(cost, disk, _outputs(step, alike, times))
 
-    def _estimated(self, step: Step, read: float | None, placed_files: float) -> Forecast | None:
-        """Of a step that nothing like was made before: its texts are as large as those that it reads."""
-        found = self._estimates.of(step, read) if self._estimates else None
+    def _estimated(
+        self, step: Step, read: Mapping[str, float] | None, placed_files: float
+    ) -> Forecast | None:
+        """Of a step that nothing like was made before: its texts are as large as its first input.
+
+        What other inputs add is little: held-out text, alignments. A step that splits has more texts than
+        inputs; one that merges or samples may have a limit.
+        """
+        found = self._estimates.of(step, _all_of(read)) if self._estimates else None
         if found is None:
             return None
         texts = [name for name in step.outputs if _is_text(name)]
-        outputs = {name: (read or 0.0) / max(len(texts), _number_read(step)) for name in texts}
+        first = next(iter(read.values()), 0.0) if read else 0.0
+        most = SENTENCE * float(str(step.args.get("max_sentences") or math.inf))
+        outputs = {name: min(most, first * min(1.0, len(read or ()) / len(texts))) for name in texts}
         disk = placed_files + sum(outputs.values()) + found.disk
         return replace(found, disk=disk, outputs=outputs)
 
@@ -137,16 +149,25 @@ def text_of(made: Manifest) -> int:
     return sum(blob.size for path, blob in made.provenance.files.items() if _is_text(path))
 
 
-def _text_read(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> float | None:
-    """Bytes of the texts that a step will read; None while those of one are not known."""
-    texts = [output for _, _, output in step.input_outputs() if _is_text(output.name)]
-    known = [sizes.get(output.step, {}).get(output.name) for output in texts]
-    return None if None in known else sum(filter(None, known)) + sum(map(_local_size, _local_files(step)))
+def _texts_read(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> dict[str, float] | None:
+    """Input → bytes of its texts, of which a merge has several; None while those of one are not known."""
+    read: dict[str, float] = {}
+    for path, handle in step.files().items():
+        name, size = path.partition("/")[0], 0.0
+        if isinstance(handle, LocalFile):
+            size = _local_size(handle.path)
+        elif isinstance(handle, Output) and _is_text(handle.name):
+            made = sizes.get(handle.step, {}).get(handle.name)
+            if made is None:
+                return None
+            size = made
+        if size:
+            read[name] = read.get(name, 0.0) + size
+    return read
 
 
-def _number_read(step: Step) -> int:
-    """The number of texts that a step reads."""
-    return sum(_is_text(output.name) for _, _, output in step.input_outputs()) + len([*_local_files(step)])
+def _all_of(texts: Mapping[str, float] | None) -> float | None:
+    return None if texts is None else sum(texts.values())
 
 
 def _size_of_inputs(step: Step, sizes: Mapping[Step, Mapping[str, float]]) -> float:
