@@ -14,7 +14,7 @@ from tests.store.gcs_server import serve
 
 PAIR = "en-lt"  # the pages' usual example; other pairs and experiments stand for it here
 OTHERS = re.compile(
-    r"\ben-(?:ru|eo)(?:\.(?:sample|demo))?\b|\ben-lt\.spring\b|\b(?:corpora/)?(?:en-fr|fr-en)\.debian\b(?:\.yml)?"
+    r"\ben-(?:ru|eo)(?:\.(?:sample|demo))?\b|\ben-lt\.spring\b|\b(?:corpora/)?(?:en-fr|fr-en)\.(?:debian|direct)\b(?:\.yml)?"
 )
 WRITTEN = re.compile(
     r"\ben-lt\.(?:own|trial)\b"
