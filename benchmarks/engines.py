@@ -1,15 +1,16 @@
 """An exported student in Marian and in the engines of browsers: users' results beside measured ones.
 
-    python -m benchmarks.engines [--split]
+    python -m benchmarks.engines [--split | --partition en-fr.debian --tests test-file_test ...]
 
 For each engine and test set: chrF, and how many sentences are as Marian's of 8 bits in batches of 32. Words
-a second are those of the demo's first test set by the time of processors, without that to load, the most of
+a second are those of the first test set by the time of processors, without that to load, the most of
 three rounds. The engines of browsers translate one sentence at a time, from the files of the export.
 
-By default the demo's student (`make demo`). With --split English-Turkish, 600 generated sentences with a
-vocabulary for each language, on which a student is trained first, in some minutes. Then the sizes of students
-with 32,000 pieces, as Mozilla's have, and random weights. Needs Node.js, Chromium and the engine of
-browsers: `make ci-environments` installs them, and prints the variable to export.
+By default the demo's student (`make demo`); with --partition another one's that is trained, on its test sets.
+With --split English-Turkish, 600 generated sentences with a vocabulary for each language, on which a student
+is trained first, in some minutes. Then the sizes of students with 32,000 pieces, as Mozilla's have, and
+random weights. Needs Node.js, Chromium and the engine of browsers: `make ci-environments` installs them, and
+prints the variable to export.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 from sacrebleu import corpus_chrf
 
-from benchmarks.demo import TESTS, download
+from benchmarks.demo import PARTITION, TESTS, download
 from benchmarks.timing import processor_seconds
 from pipeline.common.engine import load_engine
 from pipeline.common.lines import read_lines, write_lines
@@ -72,25 +73,29 @@ def main(argv: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--split", action="store_true", help="train and measure the second pair")
+    parser.add_argument("--partition", default=PARTITION, help="the demo's by default")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="its test sets, as in labels of steps")
     args = parser.parse_args(argv)
     if reason := missing("node") or missing("chromium"):
         sys.exit(f"error: {reason}")
     with tempfile.TemporaryDirectory(prefix="engines-") as name:
         folder = Path(name)
-        models, tests = _split_pair(folder) if args.split else _demo(folder)
+        models, tests = _split_pair(folder) if args.split else _trained(folder, args.partition, args.tests)
         _compare(_engines(folder, *models), tests, speeds=not args.split)
         for architecture in ("tiny", "base-memory"):
             megabytes = len(exported_bytes(folder, architecture, 32_000)) / 1e6
             print(f"{architecture} with 32,000 pieces, random weights: {megabytes:.1f} MB")
 
 
-def _demo(folder: Path) -> tuple[list[Path], list[TestSet]]:
-    labels = ("finetune-student-en-eo", "quantize-en-eo", "export-en-eo")
+def _trained(folder: Path, partition: str, names: Sequence[str]) -> tuple[list[Path], list[TestSet]]:
+    pair = partition.partition(".")[0]
+    steps = ("finetune-student", "quantize", "export")
     tests = []
-    for test in TESTS:
-        made = download(f"dataset-{test}-en-eo", folder)
-        tests.append(TestSet(test, *([*read_lines(made / f"corpus.{side}.zst")] for side in ("en", "eo"))))
-    return [download(label, folder) for label in labels], tests
+    for test in names:
+        made = download(f"dataset-{test}-{pair}", folder, partition)
+        sides = ([*read_lines(made / f"corpus.{side}.zst")] for side in pair.split("-"))
+        tests.append(TestSet(test, *sides))
+    return [download(f"{step}-{pair}", folder, partition) for step in steps], tests
 
 
 def _split_pair(folder: Path) -> tuple[list[Path], list[TestSet]]:
