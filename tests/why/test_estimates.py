@@ -143,6 +143,9 @@ def test_an_earlier_training_tells_the_speed_of_its_kind_of_machine() -> None:
     made = finish(store, "train-student-en-de", files, stage="train_student")
     made = store.commit(replace(made, key="ef" * 32, usage=Usage(seconds, 0.0, 1, 1)))
     publish(store, "run-1", 1.0, made, stage="train_student")
+    before = finish(store, "train-backwards-en-de", files, stage="train_backwards", ended=made.ended - 1)
+    before = store.commit(replace(before, key="fe" * 32, usage=Usage(2 * seconds, 0.0, 1, 1)))
+    publish(store, "run-2", 1.0, before, stage="train_backwards")
     found = estimates(store=store).of(step_of("train-teacher-en-ru-1"), None)
     assert found
     assert found.reason.endswith("59 GFLOP/s as train-student-en-de had")  # 3.84e12 / 65

@@ -222,12 +222,12 @@ class Estimates:
 
     def _trained(self, on_gpus: bool) -> Iterator[TrainingSpeed]:
         """The speeds of earlier trainings, of one GPU each or of a machine's processors, newest first."""
-        for stage in PASSES:
-            for made in islice(self._history.of_stage(stage), LOOKED_AT):
-                gpus = made.provenance.worker.gpus if made.provenance.worker else 0
-                flops = self._flops(made)
-                if flops and (gpus > 0) == on_gpus:
-                    yield TrainingSpeed(flops / max(1, gpus), f"as {made.label} had")
+        trained = [made for stage in PASSES for made in islice(self._history.of_stage(stage), LOOKED_AT)]
+        for made in sorted(trained, key=lambda made: made.ended, reverse=True):
+            gpus = made.provenance.worker.gpus if made.provenance.worker else 0
+            flops = self._flops(made)
+            if flops and (gpus > 0) == on_gpus:
+                yield TrainingSpeed(flops / max(1, gpus), f"as {made.label} had")
 
     def _flops(self, made: Manifest) -> float:
         """Floating-point operations a second of the training that has left a model; 0 if that is not told."""
