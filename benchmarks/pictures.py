@@ -1,18 +1,23 @@
 """The pictures of the documentation: lineage, an asset and its plots, a report, the playground, a registry.
 
-    python -m benchmarks.pictures [FOLDER]
+    python -m benchmarks.pictures [--folder FOLDER] [--trained en-fr.debian]
 
-By default into docs/images. They show the finished demo (`make demo`) and three trainings with fewer updates
-of the student, which take some minutes the first time and are kept in `.state/pictures`. Needs Chromium and
-the engine of browsers (`make ci-environments`). Look at them: nothing is judged here but their sizes.
+By default into docs/images. With --trained, the report and the playground of a training config that is
+trained, from the store that the settings name. Else they show the finished demo (`make demo`) and three
+trainings with fewer updates of the student, which take some minutes the first time and are kept in
+`.state/pictures`. Needs Chromium and the engine of browsers (`make ci-environments`). Look at them: nothing
+is judged here but their sizes.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
+import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -36,6 +41,7 @@ MOST_BYTES = 150_000
 QUALITY = 80
 SETTLE_MS = 2000  # for Dagster's graphs to arrange themselves
 TEXT = "The big dog sees a small cat.\nNext week we write a letter."
+SENTENCES = "The file could not be opened.\nClick on the button to save your settings."
 
 
 class DemoPlace(Place):
@@ -47,22 +53,49 @@ class DemoPlace(Place):
         return {**super().environment, "TRANSLATIONS_STORE_BASE": store_url(), "TRANSLATIONS_SPACE": "demo"}
 
 
-def main(folder: Path) -> None:
-    """Train, and take the pictures."""
+def main() -> None:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--trained", metavar="CONFIG", help="of this one alone: its report and playground")
+    args = parser.parse_args()
     if reason := missing("chromium"):
         sys.exit(f"error: {reason}")
+    folder: Path = args.folder
     folder.mkdir(parents=True, exist_ok=True)
+    if args.trained:
+        pictures_of_trained(args.trained, folder)
+    else:
+        pictures_of_demo(folder)
+    sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
+    if large := [name for name, size in sizes.items() if size > MOST_BYTES]:
+        sys.exit(f"error: larger than {MOST_BYTES:,} bytes: {', '.join(large)}")
+    print(f"{sum(sizes.values()):,} bytes in all")
+
+
+def pictures_of_demo(folder: Path) -> None:
+    """Train what is beside it, and take its pictures."""
     place = make_place(state_folder() / "pictures")
     with serve(place) as server, chromium() as page:
         page.set_viewport_size(SIZE)
         train(server)
         pictures_of_ui(page, server, folder)
         pictures_of_files(page, place, folder)
-        picture_of_playground(page, place, folder / "playground.webp")
-    sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
-    if large := [name for name, size in sizes.items() if size > MOST_BYTES]:
-        sys.exit(f"error: larger than {MOST_BYTES:,} bytes: {', '.join(large)}")
-    print(f"{sum(sizes.values()):,} bytes in all")
+        with playground(DEMO, BESIDE, environment=place.environment) as served:
+            picture_of_playground(page, served.url, TEXT, folder / "playground.webp")
+
+
+def pictures_of_trained(config: str, folder: Path) -> None:
+    """Of a training config: `en-fr.report.webp` and `en-fr.playground.webp`."""
+    pair = config.partition(".")[0]
+    with tempfile.TemporaryDirectory() as name, chromium() as page:
+        report, path = Path(name, "report.html"), folder / f"{pair}.report.webp"
+        subprocess.run([str(BIN / "translations"), "report", config, "--output", str(report)], check=True)
+        page.set_viewport_size(SIZE)
+        show(page, report.as_uri(), path, config)
+        picture(page, path)
+        with playground(config, environment=dict(os.environ)) as served:
+            picture_of_playground(page, served.url, SENTENCES, folder / f"{pair}.playground.webp")
 
 
 def make_place(root: Path) -> DemoPlace:
@@ -131,16 +164,15 @@ def pictures_of_files(page: Page, place: Place, folder: Path) -> None:
         picture(page, folder / f"{name}.webp")
 
 
-def picture_of_playground(page: Page, place: Place, path: Path) -> None:
+def picture_of_playground(page: Page, url: str, text: str, path: Path) -> None:
     """With a word pointed at."""
     page.set_viewport_size(SIZE)
-    with playground(DEMO, BESIDE, environment=place.environment) as served:
-        show(page, served.url, path, "Everything is loaded")
-        typed(page, TEXT)
-        page.wait_for_function("document.querySelectorAll('[aria-busy=true]').length === 0")
-        page.locator("#target span").nth(2).hover()
-        page.wait_for_timeout(SETTLE_MS)
-        picture(page, path)
+    show(page, url, path, "Everything is loaded")
+    typed(page, text)
+    page.wait_for_function("document.querySelectorAll('[aria-busy=true]').length === 0")
+    page.locator("#target span").nth(2).hover()
+    page.wait_for_timeout(SETTLE_MS)
+    picture(page, path)
 
 
 def drag(page: Page, pixels: int) -> None:
@@ -162,4 +194,4 @@ def picture(page: Page, path: Path, scale: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    main()
