@@ -33,11 +33,13 @@ POLL_SECONDS = 0.2
 CUT_FEED_SECONDS = 2.0  # Marian looks for signals between updates; waiting for text, it would not
 KILL_AFTER = 0.75  # of the time that a worker gives; the rest is for keeping the save
 FEED_END_SECONDS = 1.0
+END_SECONDS = 60.0  # in which Marian ends after its last word; now and then 1.12.42 spins for ever instead
 TAIL_LINES = 40
 CURVE = "curve.jsonl"
 # In Marian's log
 STARTED = "Training started"  # the workspace has been reserved, and only with mini-batch-fit been used
 INTERRUPTED = "Training interrupted (via signal)"
+FINISHED = "Training finished"  # a validation and a save may follow
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +67,9 @@ class Stage:
         self._spoilt = False  # by the stop, which cut a validation short
         self._batches = False  # micro-batches may have been computed
         self._ran_out = ""  # how Marian says that a GPU's memory ran out
+        self._finished = False  # Marian says so; it saves, and ends
+        self._saved_before: tuple[int, ...] | None = None  # what was saved when it said so
+        self._heard = time.monotonic()  # of Marian, for the last time
 
     def run(self, options: Options, curve: Curve, stop: StopSwitch) -> bool:
         """Train until the stage's text ends (True), or until Marian ends the training by itself (False).
@@ -87,8 +92,11 @@ class Stage:
                     self._read(line, curve, validations, stop)
                 else:
                     self._look_for_save()
+                if self._spins():
+                    log.warning("Marian has finished and saved, and does not end: it is killed")
+                    break
                 self._stop_if_asked(stop, marian, feeding)
-            status = marian.wait()
+            status = 0 if self._spins() else marian.wait()
             feeding.join(FEED_END_SECONDS)
             fed = feeding.exitcode  # before the stage ends it
         finally:
@@ -137,6 +145,9 @@ class Stage:
         self._tail = [*self._tail, line][-TAIL_LINES:]
         self._batches = self._batches or STARTED in line
         self._interrupted = self._interrupted or INTERRUPTED in line
+        self._heard = time.monotonic()
+        if FINISHED in line:
+            self._finished, self._saved_before = True, saved_at(self._folder)
         self._ran_out = self._ran_out or (line if ran_out(line) else "")
         if stop.seconds is not None and parse_validation(line):
             self._spoilt = True  # Marian cuts a validation short when it is stopped
@@ -145,6 +156,12 @@ class Stage:
             self._validated = validation[0], time.time_ns()
         curve.read(line)
         validations.read(line)
+
+    def _spins(self) -> bool:
+        """Whether Marian has finished and saved long ago, and does not end."""
+        if not self._finished or time.monotonic() - self._heard < END_SECONDS:
+            return False
+        return saved_at(self._folder) not in (None, self._saved_before)
 
     def _look_for_save(self) -> None:
         """Keep a save that was there when the log was last read to its end: the curve has what led to it."""

@@ -6,6 +6,7 @@ polite       saves at SIGTERM, and ends with status 0
 validating   has validated once; at SIGTERM it reports a validation that was cut short, whose model it takes
              for the best, saves, and ends with status 143
 failing      ends with an error
+spinning     finishes at once, saves, and does not end
 full...      runs out of a GPU's memory, as `fill` says, while micro-batches are as large as asked for; once
              they are smaller, it ends its training after 25 updates
 
@@ -56,6 +57,12 @@ def main() -> None:
     save_like_marian(folder, 10)
     if mode == "failing":
         sys.exit("Error: out of ideas")
+    if mode == "spinning":
+        time.sleep(0.5)  # until the save is seen
+        print("Ep. 1 : Up. 20 : Sen. 640 : Cost 5.25 : Time 1s : 9.00 words/s", file=sys.stderr)
+        print("Training finished", file=sys.stderr, flush=True)
+        time.sleep(4)  # a validation
+        save_like_marian(folder, 20)
     while True:
         time.sleep(0.05)
 

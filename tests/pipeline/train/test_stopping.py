@@ -29,6 +29,7 @@ from tests.pipeline.train.training import (
     metrics,
     names,
     newest_update,
+    patched,
     running,
     student_options,
     train,
@@ -126,6 +127,16 @@ def check_undone(kept: Path) -> None:
     again = make_up_for_validation(kept, place)
     assert (again.update, again.unvalidated) == (19, False)
     assert read_progress(kept) == Progress(update=19, epochs=1, samples=640)
+
+
+def test_marian_that_has_saved_and_does_not_end_has_finished(tmp_path: Path) -> None:
+    fake = f"{sys.executable} -m tests.pipeline.train.fake_marian"
+    given = {"TRANSLATIONS_MARIAN": fake, "FAKE_MARIAN": "spinning"}
+    sooner = patched(tmp_path, "from pipeline.train import stage\nstage.END_SECONDS = 2.0\n")
+    with running(tmp_path, {}, given | sooner) as process:
+        assert process.wait(timeout=PATIENCE) == 0, (tmp_path / "log").read_text()
+    assert "has finished and saved, and does not end" in (tmp_path / "log").read_text()
+    assert metrics(tmp_path)["updates"] == 20
 
 
 @pytest.mark.parametrize(("grace", "update"), [(6, 10), (60, 20)])

@@ -83,11 +83,14 @@ def running(
 
 def keeping_all_sets(folder: Path) -> dict[str, object]:
     """The environment of a training that keeps more than its newest two sets."""
-    patch = folder / "all-sets"
+    return patched(folder, "from pipeline.train import checkpoints\ncheckpoints.KEPT = 1000\n")
+
+
+def patched(folder: Path, code: str) -> dict[str, object]:
+    """The environment of a training before which some code is run."""
+    patch = folder / "patch"
     patch.mkdir(exist_ok=True)
-    (patch / "sitecustomize.py").write_text(
-        "from pipeline.train import checkpoints\ncheckpoints.KEPT = 1000\n"
-    )
+    (patch / "sitecustomize.py").write_text(code)
     return {"PYTHONPATH": f"{patch}:{repository_root()}"}
 
 
