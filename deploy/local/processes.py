@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 
 _END_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
@@ -36,7 +36,7 @@ def ending(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=die_with_parent,
+            preexec_fn=dying_with_parent(),
             **{"stdin": subprocess.DEVNULL, **options},
         )
     try:

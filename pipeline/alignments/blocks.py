@@ -20,7 +20,7 @@ from pipeline.alignments.eflomal_runs import Block, align_directions, compute_pr
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
 from pipeline.common.errors import TemporaryError
 from pipeline.common.lines import LineWriter, read_lines, write_lines, zip_lines
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
 
 logger = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ def _align_side_by_side(
     """Align blocks, so many at a time; those that are not yet yielded stand in `begun`."""
     spawn = get_context("spawn")  # a fork would copy the threads that compress the output
     try:
-        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=die_with_parent) as pool:
+        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=dying_with_parent()) as pool:
             running: deque[Future[Block]] = deque()
             for block in blocks:
                 begun.append(block)

@@ -19,7 +19,7 @@ import eflomal
 
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import count_lines, read_lines
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import threads
 
 SAMPLERS = 3  # independent samplers whose distributions are added up, eflomal's default
@@ -136,7 +136,7 @@ def _run(block: Block, pairs: int, option: str) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
-        preexec_fn=die_with_parent,
+        preexec_fn=dying_with_parent(),
     )
     if result.returncode < 0 and result.returncode != -signal.SIGILL:  # built for another processor
         name = signal.Signals(-result.returncode).name

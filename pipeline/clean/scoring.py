@@ -18,7 +18,7 @@ from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.finished import finished_lines
 from pipeline.common.lines import LineWriter, count_lines, read_lines, write_lines, zip_lines
 from pipeline.common.made_from import MadeFrom
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import gpus
 from pipeline.common.script import EX_TEMPFAIL
 
@@ -112,7 +112,7 @@ def _start(program: Program, extra: Mapping[str, str], rows: int, block: Path) -
             stdout=stdout,
             stderr=stderr,
             env={**_environment(Path(program.command[0]).parent), **extra},
-            preexec_fn=die_with_parent,
+            preexec_fn=dying_with_parent(),
         )
     block.unlink()  # the process has it open
     return _Running(process, rows, answers, errors)

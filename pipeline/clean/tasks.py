@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pipeline.common.errors import TemporaryError
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
 
 Result = TypeVar("Result")
@@ -31,7 +31,7 @@ def run_all(tasks: Sequence[Callable[[], Result]], number: int) -> list[Result]:
     """
     if min(number, len(tasks)) <= 1:
         return [task() for task in tasks]
-    with ProcessPoolExecutor(min(number, len(tasks)), initializer=die_with_parent) as pool:
+    with ProcessPoolExecutor(min(number, len(tasks)), initializer=dying_with_parent()) as pool:
         waiting = [pool.submit(task) for task in tasks]
         try:
             return [future.result() for future in waiting]

@@ -22,6 +22,7 @@ from types import FrameType
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import count_lines, open_bytes, write_lines
 from pipeline.common.made_from import MadeFrom
+from pipeline.common.processes import put_off
 from pipeline.common.resources import checkpoints
 from pipeline.common.script import EX_TEMPFAIL
 
@@ -83,7 +84,7 @@ class FinishedLines:
         self._saved = self.number
         self._due = time.monotonic() + SAVE_SECONDS
         self._growing = self._next_part()
-        self._busy, self._told = False, ""
+        self._told = ""
         self._owner = os.getpid()
         if self._saved:
             log.info("Going on after %s lines that an earlier attempt has finished", f"{self._saved:,}")
@@ -97,11 +98,13 @@ class FinishedLines:
         """Add the next lines: all of them, or none when an error ends them; save a set when it is time."""
         lines = self._scratch / "block.zst"
         number = write_lines(lines, block)
-        with self._undisturbed():
+        with put_off(signal.SIGTERM):
             self._append(lines, number)
             if time.monotonic() >= self._due:
                 log.info("%s lines are finished", f"{self.number:,}")
                 self.save()
+        if self._told:  # and what stop() raised was swallowed
+            self._stop()
 
     def add_all(self, blocks: Generator[Iterable[str], None, None]) -> None:
         """Add the blocks that are left; whatever ends this ends what makes them, too."""
@@ -130,8 +133,7 @@ class FinishedLines:
         if os.getpid() != self._owner:  # a fork, which must not write what its parent does
             os._exit(EX_TEMPFAIL)
         self._told = f"Stopped by {signal.Signals(number).name}"
-        if not self._busy:
-            self._stop()
+        self._stop()
 
     def read(self) -> Iterator[str]:
         """All lines, exactly as they were added: whatever begins a file is part of a line."""
@@ -151,17 +153,6 @@ class FinishedLines:
                 f"{self.number:,} lines were made of {text}, which wants {number:,}; none is kept. Remove "
                 "the checkpoints, if there are any, and run this again."
             )
-
-    @contextmanager
-    def _undisturbed(self) -> Iterator[None]:
-        """Put SIGTERM off until the block has ended."""
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
-        if self._told:
-            self._stop()
 
     def _stop(self) -> None:
         self.save()

@@ -19,7 +19,7 @@ from pipeline.common.lines import write_lines, zip_lines
 from pipeline.common.marian_answers import CHARACTERS_PER_PIECE, answers, shared_answers
 from pipeline.common.marian_options import Options, Value, fit_to_machine, read_options, write_options
 from pipeline.common.marian_process import marian_error
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import marian_command
 
 SOURCE_VOCAB = "source.spm"
@@ -180,7 +180,7 @@ def decode_each(models: Sequence[Path], lines: Iterable[str]) -> Iterator[str]:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log_file,
-                preexec_fn=die_with_parent,
+                preexec_fn=dying_with_parent(),
             ) as process,
         ):
             assert process.stdin

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.marian_options import Options, write_options
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import marian_command
 
 LOG = "marian.log"
@@ -64,7 +64,7 @@ def running(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,
-            preexec_fn=die_with_parent,
+            preexec_fn=dying_with_parent(),
         ) as process,
     ):
         try:

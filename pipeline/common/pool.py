@@ -1,5 +1,6 @@
 """Work on blocks in several processes, results in order, memory bounded."""
 
+import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -9,7 +10,7 @@ from multiprocessing import get_context
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from pipeline.common.errors import TemporaryError
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent, put_off
 
 # The lines of each side of a text, each ended by a line feed; equally many.
 Texts: TypeAlias = tuple[bytes, ...]
@@ -31,10 +32,11 @@ def map_blocks(
         return
     # At most two blocks a process are under way: the pool's own map would read the whole corpus into memory.
     waiting: deque[Future[Any]] = deque()
-    # Any block will do: its class is as it was, since it is part of the keys of what is cleaned.
-    with ProcessPoolExecutor(threads, get_context("fork"), _Worker.begin, (work,)) as pool:  # type: ignore[arg-type]
+    beginning = (work, dying_with_parent())
+    with ProcessPoolExecutor(threads, get_context("fork"), _Worker.begin, beginning) as pool:
         for block in chain(first, blocks):
-            waiting.append(pool.submit(_Worker.do, block))  # type: ignore[arg-type]
+            with put_off(signal.SIGTERM):  # the first one starts the processes, and a thread
+                waiting.append(pool.submit(_Worker.do, block))
             if len(waiting) >= 2 * threads:
                 yield _result(waiting.popleft())
         while waiting:
@@ -44,16 +46,16 @@ def map_blocks(
 class _Worker:
     """What a process works with; handed over once, as it would be pickled again with each block."""
 
-    work: ClassVar[Callable[[Texts], Any]]
+    work: ClassVar[Callable[[Any], Any]]
 
     @classmethod
-    def begin(cls, work: Callable[[Texts], Any]) -> None:
+    def begin(cls, work: Callable[[Any], Any], die_with_parent: Callable[[], None]) -> None:
         """Called once in each process."""
         die_with_parent()
         cls.work = work
 
     @classmethod
-    def do(cls, block: Texts) -> Any:
+    def do(cls, block: Any) -> Any:
         """Work on a block."""
         return cls.work(block)
 

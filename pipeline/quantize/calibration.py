@@ -18,7 +18,7 @@ import numpy as np
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import MAX_LENGTH, Model, decode
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
 from pipeline.common.sampling import sample
 from pipeline.common.vocabulary import load_vocabulary
@@ -79,7 +79,7 @@ def activation_maxima(weights: Path, pairs: Pairs) -> Maxima:
     with (
         _one_thread(),
         ProcessPoolExecutor(
-            min(at_once(PROCESS_MB), len(chunks)), spawn, initializer=die_with_parent
+            min(at_once(PROCESS_MB), len(chunks)), spawn, initializer=dying_with_parent()
         ) as pool,
     ):
         return _joined(list(pool.map(_chunk_maxima, [weights] * len(chunks), chunks)))

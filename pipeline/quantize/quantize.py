@@ -37,7 +37,7 @@ from pipeline.common.marian import (
 )
 from pipeline.common.marian_options import write_options
 from pipeline.common.marian_process import marian_error
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import marian_command
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
@@ -137,7 +137,7 @@ def _convert(*arguments: object) -> None:
     command = [*marian_command(), "convert", *map(str, arguments)]
     logger.info("%s", " ".join(command))
     result = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=die_with_parent, check=False
+        command, stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=dying_with_parent(), check=False
     )
     if result.returncode:
         raise marian_error("convert", result.returncode, result.stderr.decode("utf-8", errors="replace"))

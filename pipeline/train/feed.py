@@ -16,7 +16,7 @@ import selectors
 import signal
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from pipeline.common.errors import InputError
-from pipeline.common.processes import die_with_parent
+from pipeline.common.processes import dying_with_parent
 from pipeline.train.curriculum import load
 from pipeline.train.mixing import Mix, Stretch, mix
 from pipeline.train.modifying import Modifying
@@ -79,7 +79,8 @@ class Feed:
         """
         self.states.mkdir(parents=True, exist_ok=True)
         with Connection(os.dup(pipe), readable=False) as connection:
-            process = get_context("spawn").Process(target=_run, args=(self, connection, group))
+            begun = (self, connection, group, dying_with_parent())
+            process = get_context("spawn").Process(target=_run, args=begun)
             process.start()
         return process
 
@@ -137,7 +138,8 @@ class _Worker:
 
     def __init__(self, feed: Feed, making: _Making) -> None:
         self.connection, theirs = get_context("fork").Pipe()
-        self.process = get_context("fork").Process(target=_work, args=(feed, making, theirs), daemon=True)
+        begun = (feed, making, theirs, dying_with_parent())
+        self.process = get_context("fork").Process(target=_work, args=begun, daemon=True)
         self.process.start()
         theirs.close()
         self.number: int | None = None  # of the batch that it is making
@@ -228,7 +230,7 @@ class _Feeding:
             _keep(self._states / f"{self._lines:015d}.json", {"batch": number + 1})
 
 
-def _run(feed: Feed, pipe: "Connection[Any, Any]", group: int) -> None:
+def _run(feed: Feed, pipe: "Connection[Any, Any]", group: int, die_with_parent: Callable[[], None]) -> None:
     die_with_parent()
     try:
         os.setpgid(0, group)
@@ -246,7 +248,9 @@ def _run(feed: Feed, pipe: "Connection[Any, Any]", group: int) -> None:
         sys.exit(1)
 
 
-def _work(feed: Feed, making: _Making, connection: "Connection[Any, Any]") -> None:
+def _work(
+    feed: Feed, making: _Making, connection: "Connection[Any, Any]", die_with_parent: Callable[[], None]
+) -> None:
     die_with_parent()
     while True:
         try:

@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import IO
@@ -19,7 +20,7 @@ from typing import IO
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.marian_options import Options, write_options
 from pipeline.common.marian_process import marian_error
-from pipeline.common.processes import die_with_parent, kill_group
+from pipeline.common.processes import dying_with_parent, kill_group
 from pipeline.common.resources import grace_seconds, marian_command
 from pipeline.train.checkpoints import MODEL, Checkpoints, Place, read_progress, saved_at
 from pipeline.train.curve import Curve, parse_validation
@@ -115,7 +116,7 @@ class Stage:
             [*marian_command(), "train", "--config", str(config)],
             stdin=reading,
             stderr=subprocess.PIPE,
-            preexec_fn=_lead_group,
+            preexec_fn=partial(_lead_group, dying_with_parent()),
         )
         os.close(reading)
         feeding = self._feed.start(writing, marian.pid)
@@ -255,7 +256,7 @@ class Stage:
         return ended
 
 
-def _lead_group() -> None:
+def _lead_group(die_with_parent: Callable[[], None]) -> None:
     die_with_parent()
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the script decides

@@ -1,7 +1,7 @@
 """The filter that compares amounts of money: currencies beside numbers, as symbols (€) or codes (EUR)."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -80,8 +80,21 @@ def is_code(name: str) -> bool:
     return any(map(str.isalpha, name))
 
 
+def without_words(found: Sequence[str], others: Sequence[str], other: str) -> list[str]:
+    """The currencies of a text, without the codes that the other text has as a word."""
+    return [
+        name
+        for name in found
+        if name in others
+        or not is_code(name)
+        or not re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", other, re.IGNORECASE)
+    ]
+
+
 def currency_mismatch(step: FilterStep, names: Mapping[str, list[str]]) -> Filter:
     """Drop pairs whose currencies differ; with FIX put the source's one into the target if that is all.
+
+    A code that the other side has too, but not beside a number, is a word: "ARM 32" and "32 bit ARM".
 
     OpusCleaner glues a pair that it fixes to the next one, which then is lost; here it is a line of its own.
     """
@@ -91,6 +104,7 @@ def currency_mismatch(step: FilterStep, names: Mapping[str, list[str]]) -> Filte
     def fixed(source: str, target: str) -> str | None:
         """The target, with the source's currency where that can be put right; None when it cannot."""
         ours, theirs = currencies.of(source), currencies.of(target)
+        ours, theirs = without_words(ours, theirs, target), without_words(theirs, ours, source)
         if currencies.kinds(ours) == currencies.kinds(theirs):
             return target
         if fix and len(ours) == len(theirs) == 1 and is_code(ours[0]) == is_code(theirs[0]):

@@ -23,8 +23,8 @@ _NUMBER = re.compile(
 _SEPARATOR = re.compile(r"[^\d]")
 _WORD = re.compile(r"\w")
 _WORDS = re.compile(r"[^\W\d_]+")
-_MINUS = re.compile(r"(?:^|\s)[-\u2212]$")
-_NEGATIVE = re.compile(r"[-\u2212](?<!\S.)\d+")
+# A hyphen is none that stands after a letter, a digit, a closing bracket or another hyphen.
+_NEGATIVE = re.compile(r"[-\u2212](?<![\w)\]\-\u2212].)[.,]?\d+")
 _GROUPING = frozenset(".,'’٬ \u00a0\u2009\u202f")
 _DECIMAL = frozenset(".,٫")
 _RULES = ("", "masculine", "feminine", "neuter")  # of ICU; what a language has not is the first one
@@ -89,9 +89,9 @@ def _are_grouped(groups: list[str], separators: list[str]) -> bool:
 def numbers_of(text: str) -> Iterator[Number]:
     """The numbers of a text, in their order."""
     for match in _NUMBER.finditer(text):
-        before, after = text[max(0, match.start() - 2) : match.start()], text[match.end() : match.end() + 1]
-        free = not (_WORD.match(before[-1:]) or _WORD.match(after))
-        yield Number(match[0], free, _MINUS.search(before) is not None)
+        before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+        negative = bool(before) and _NEGATIVE.match(text, match.start() - 1) is not None
+        yield Number(match[0], not (_WORD.match(before) or _WORD.match(after)), negative)
 
 
 def number_mismatch(step: FilterStep) -> Filter:

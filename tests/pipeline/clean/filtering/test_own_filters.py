@@ -106,6 +106,7 @@ def test_nothing_goes_that_opuscleaners_filter_keeps(codes: Sequence[str], tmp_p
         ("zh", "Sector 3", "第三扇区"),
         ("ja", "12 pages", "十二ページ"),
         ("fr", "-5 °C", "\u22125 °C"),
+        ("fr", 'in "-1" (-2)', "dans « -1 » (\u22122)"),
         ("fr", "Pages 1 to 3 of 7", "Pages 1 à 3"),
     ],
 )
@@ -126,6 +127,7 @@ def test_numbers_are_compared_by_their_values(trg: str, source: str, target: str
         ("fr", "2 files", "un fichier"),
         ("de", "1 file", "die Dateien einer Seite"),
         ("fr", "-5 °C", "5 °C"),
+        ("fr", 'in "-1"', "dans « 1 »"),
         ("ru", "Python 3", "Python для 64бит"),
         ("fr", "Sector 3", "Третий сектор"),
         ("fr", "9" * 5_000, "9" * 5_001),
