@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.made_from import MadeFrom
+from pipeline.common.processes import put_off
 from pipeline.common.resources import checkpoints
 
 Record: TypeAlias = dict[str, Any]
@@ -54,7 +55,6 @@ class KeptAnswers:
         self._files: list[Path] = []
         self._records: list[Record] = []
         self._newest: Path | None = None
-        self._busy, self._told = False, ""
         self._restore()
 
     @property
@@ -64,20 +64,13 @@ class KeptAnswers:
 
     def add(self, records: Sequence[Record]) -> None:
         """Keep more records; when this returns they are on the disk."""
-        self._busy = True
-        try:
+        with put_off(signal.SIGTERM):
             self._records += records
             self._save(len(records))
-        finally:
-            self._busy = False
-        if self._told:
-            raise TemporaryError(self._told)
 
     def stop(self, number: int, frame: FrameType | None) -> None:
         """What SIGTERM does."""
-        self._told = f"Stopped by {signal.Signals(number).name}"
-        if not self._busy:
-            raise TemporaryError(self._told)
+        raise TemporaryError(f"Stopped by {signal.Signals(number).name}")
 
     def _save(self, new: int) -> None:
         """Write a set: a file of the new records, with those of the files before that are not much larger."""

@@ -3,7 +3,10 @@
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +42,30 @@ def numbers(count: int) -> Iterator[Texts]:
 def test_a_killed_process_is_worth_another_attempt() -> None:
     with pytest.raises(TemporaryError, match="killed"):
         list(map_blocks(die, numbers(2), threads=2))
+
+
+def test_sigterm_while_a_pool_starts_waits_until_it_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its handler raises; in the middle of a start that left a pool which could not be ended."""
+
+    def stop(*_: object) -> None:
+        raise TemporaryError("Stopped")
+
+    def submit_when_stopped(pool: ProcessPoolExecutor, *args: Any) -> "Future[Any]":
+        signal.raise_signal(signal.SIGTERM)
+        submitted.append(submit(pool, *args))
+        return submitted[-1]
+
+    submitted: list[Future[Any]] = []
+    submit = ProcessPoolExecutor.submit
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit_when_stopped)
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        with pytest.raises(TemporaryError, match="Stopped"):
+            list(map_blocks(first_and_size, numbers(2), threads=2))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert submitted[0].result(timeout=30)[0] == "0"
+    assert not active_children()
 
 
 def test_sides_are_cut_at_the_same_lines(tmp_path: Path) -> None:
