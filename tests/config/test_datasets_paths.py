@@ -104,6 +104,7 @@ def test_which_files_may_be_read(tmp_path: Path) -> None:
 
     assert problem("./data/a.[LANG]", "/") == problem("./data/a.[LANG]", str(tmp_path)) == ""
     assert f"datasets.train[1]: there is no file {data}/b.ru" in problem("./data/b.[LANG]", "/")
+    assert problem("./text/a.[LANG]", "/").endswith(f"datasets.train[1]: there is no folder {tmp_path}/text")
     assert "must not be read here: files may lie below /other" in problem("./data/a.[LANG]", "/other")
     assert f"{data}/link.en is a file of the system" in problem("./data/link.[LANG]", "/")
     assert "is a file with keys" in problem("./data/keys/a.[LANG]", "/")

@@ -48,12 +48,20 @@ class Imported:
         return shown(self.key)
 
     def is_called(self, name: str) -> bool:
-        """True if a name is one of its names, or one without the version."""
-        return name in self.names or any(_has_version(known, name) for known in self.names)
+        """True if a name is one of its names, one without the version, or a path as a config has it."""
+        return name in self.names or any(
+            _has_version(known, name) or _is_relative(known, name) for known in self.names
+        )
 
 
 def _has_version(known: str, name: str) -> bool:
     return known.startswith(name) and _VERSION.fullmatch(known[len(name) :]) is not None
+
+
+def _is_relative(known: str, name: str) -> bool:
+    """True for `./a.[LANG].zst` and `file_aug-upper_./a.[LANG].zst`; paths of known datasets are absolute."""
+    prefix, dot, path = name.partition("./")
+    return bool(dot) and known.startswith(f"{prefix}/") and known.endswith(f"/{path}")
 
 
 class Importing:

@@ -60,8 +60,11 @@ class Readable:
 
 
 def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
-    """The key path and message of every dataset whose files must not be read, or are not there."""
-    pair = pair_of(config)
+    """The key path and message of every dataset whose files must not be read, or are not there.
+
+    A folder that is not there is reported once, not for each of its files.
+    """
+    pair, absent = pair_of(config), set[str]()
     for path, dataset in listed(config):
         if dataset.provider != FILE.name or not dataset.name.startswith("/"):
             continue
@@ -70,7 +73,12 @@ def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
             if message := _refusal(file, readable.folders, readable.keys):
                 yield path, message
             elif not readable.is_known(file):
-                yield path, f"there is no file {file}"
+                folder = os.path.dirname(file)
+                if os.path.isdir(folder):
+                    yield path, f"there is no file {file}"
+                elif folder not in absent:
+                    absent.add(folder)
+                    yield path, f"there is no folder {folder}"
 
 
 def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str:
