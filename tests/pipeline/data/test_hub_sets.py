@@ -9,8 +9,8 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
 from pipeline.data import hub_documents, parallel_bouquet, parallel_flores200_plus, parallel_wmt24pp
 from tests.pipeline.data.conftest import Main, Mirror, Written
+from tests.pipeline.data.provider_cases import CASES, SHA, hub_set, json_lines, parquet
 from tests.pipeline.data.provider_server import serving
-from tests.pipeline.data.test_providers import CASES, SHA, hub_set, json_lines, parquet
 
 Import = Callable[..., Written]
 
