@@ -34,7 +34,7 @@ class Census(threading.Thread):
 
     def __enter__(self) -> Census:
         self.start()
-        self._ready.wait(10)
+        assert self._ready.wait(60)
         return self
 
     def __exit__(self, *_: Any) -> None:

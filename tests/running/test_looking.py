@@ -24,7 +24,7 @@ class FarStore(MemoryStore):
 
     def latest(self, key: str) -> Manifest | None:
         if self.together:
-            self.together.wait(10)
+            self.together.wait(60)
         return super().latest(key)
 
 

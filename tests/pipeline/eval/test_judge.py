@@ -235,7 +235,7 @@ def test_kills_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyP
             process = subprocess.Popen(command, stderr=subprocess.PIPE)
             _wait_for(chat, len(chat.paid) + 12)
             process.send_signal(stop)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
             assert process.returncode == code
             shutil.rmtree(tmp_path / "scores", ignore_errors=True)
             while chat.running:

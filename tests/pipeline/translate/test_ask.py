@@ -308,7 +308,7 @@ def test_kills_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyP
             process = subprocess.Popen(command, stderr=subprocess.PIPE)
             _wait_until(lambda wanted=before + 20: len(chat.paid) >= wanted)
             process.send_signal(stop)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
             assert process.returncode == (75 if stop == signal.SIGTERM else -signal.SIGKILL)
             _remove_output(tmp_path / "answers")
             _wait_until(lambda: chat.running == 0)
