@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -152,6 +153,29 @@ def test_an_earlier_training_tells_the_speed_of_its_kind_of_machine() -> None:
     on_gpus = estimates(gpus=1, store=store).of(step_of("train-teacher-en-ru-1"), None)
     assert on_gpus
     assert on_gpus.reason.endswith("100 GFLOP/s as measured")  # processors tell nothing of GPUs
+
+
+@pytest.mark.parametrize(("points", "flops"), [(8, "35"), (7, "59")])
+def test_what_has_held_an_earlier_training_up_does_not_count(points: int, flops: str) -> None:
+    store = MemoryStore()
+    speeds = [*[300, 640, 5, 4_000][: points - 4], *[4_000] * 4]
+    curve = [
+        {"kind": "train", "update": number, "words_per_second": one} for number, one in enumerate(speeds)
+    ]
+    curve.insert(3, {"kind": "valid", "update": 3, "chrf": 40.0})
+    files = {
+        "last.progress.yml": b"batches: 1000\nlabels-total: 640000\n",
+        "model.npz": bytes(4_000_000),
+        "metrics.json": json.dumps({"updates": 1000, "best": {}, "curve": curve}).encode(),
+    }
+    made = finish(store, "train-student-en-de", files, stage="train_student")
+    seconds = (65 + 15 + 0.05 * 1000) * 1.15
+    made = store.commit(replace(made, key="ef" * 32, usage=Usage(seconds, 0.0, 1, 1)))
+    publish(store, "run-1", 1.0, made, stage="train_student")
+    found = estimates(store=store).of(step_of("train-teacher-en-ru-1"), None)
+    assert found
+    # 3.84e12 / (640,000 / 4,000 - 50); by the whole time where the curve is short
+    assert found.reason.endswith(f"{flops} GFLOP/s as train-student-en-de had")
 
 
 def test_what_was_never_made_is_forecast_and_said_to_be_estimated() -> None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from statistics import quantiles
 
 import yaml
 
@@ -17,6 +18,8 @@ from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
+from translations_assets.results.files import METRICS, read_metrics
+from translations_assets.results.training import Training
 from translations_assets.why.history import History
 from translations_assets.why.training_work import (
     FLOPS_A_WEIGHT,
@@ -36,6 +39,7 @@ DECODING_START = 4.0  # seconds of a script that runs a model
 DECODED = 20e-6  # seconds of a piece whatever the model, for each beam
 BEAM = 6.0  # where no option says it
 LOOKED_AT = 5  # earlier trainings
+SPEEDS = 8  # points of a curve that tell a speed
 WEIGHT = 4  # bytes, in a model
 SAVED = 12  # models on the disk of a training: three saves with the optimiser's two, and the best
 
@@ -232,11 +236,24 @@ class Estimates:
     def _flops(self, made: Manifest) -> float:
         """Floating-point operations a second of the training that has left a model; 0 if that is not told."""
         progress, model = made.outputs.get("last.progress.yml"), made.outputs.get("model.npz")
-        seconds = made.cost.seconds
-        if not progress or not model or not seconds or not self._history.store.has_blob(progress):
+        if not progress or not model or not made.cost.seconds or not self._history.store.has_blob(progress):
             return 0.0
         told = yaml.safe_load(self._history.store.read_blob(progress))
         if not isinstance(told, dict) or not {"batches", "labels-total"} <= told.keys():
             return 0.0
-        seconds = max(seconds / VALIDATIONS - START - UPDATE * told["batches"], seconds / 4)
-        return float(FLOPS_A_WEIGHT * model.size / WEIGHT * told["labels-total"] / seconds)
+        words, speed = told["labels-total"], self._undisturbed(made)
+        seconds = words / speed if speed else made.cost.seconds / VALIDATIONS - START
+        seconds = max(seconds - UPDATE * told["batches"], made.cost.seconds / 10)
+        return float(FLOPS_A_WEIGHT * model.size / WEIGHT * words / seconds)
+
+    def _undisturbed(self, made: Manifest) -> float:
+        """Words a second of a training where neither validations nor other programs held it up: the upper
+        quartile of its curve. 0 where its curve is short or not there.
+        """
+        metrics = made.outputs.get(METRICS)
+        if not metrics or not self._history.store.has_blob(metrics):
+            return 0.0
+        training = read_metrics(self._history.store, made.outputs, made.label)
+        curve = training.curve if isinstance(training, Training) else ()
+        speeds = [float(point.numbers.get("words_per_second", 0)) for point in curve if point.kind == "train"]
+        return quantiles(speeds, n=4)[-1] if len(speeds) >= SPEEDS else 0.0
