@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.clean.filtering.currencies import Currencies, without_words
 from pipeline.common.errors import InputError
 from tests.pipeline.clean.filtering.opuscleaner import FILTERS, filter_file, ours, theirs
 from tests.pipeline.clean.filtering.pairs import SENTENCES, Pair, mirrored_pairs, random_pairs
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SIZE = 3_000
+CURRENCIES = Currencies(json.loads((FILTERS / "currencies.json").read_text(encoding="utf-8")))
 DEFAULT = [
     entry
     for entry in json.loads((FILTERS / "upstream" / "default.filters.json").read_text(encoding="utf-8"))[
@@ -53,8 +55,16 @@ def pairs() -> list[Pair]:
 def test_each_filter(entry: dict[str, Any], pairs: list[Pair], tmp_path: Path) -> None:
     if entry["filter"] == "src_trg_ratio":  # it divides by the number of words
         pairs = [pair for pair in pairs if all(side.split() for side in pair)]
+    if entry["filter"] == "currency_mismatch":  # ARM is money to it in "ARM 32" beside "32 bit ARM"
+        pairs = [pair for pair in pairs if not has_currency_for_word(pair)]
     path = filter_file(tmp_path, entry)
     assert ours(path, pairs) == theirs(path, pairs)
+
+
+def has_currency_for_word(pair: Pair) -> bool:
+    """True if a side has a currency's code beside a number that is a word of the other side."""
+    found = [CURRENCIES.of(text) for text in pair]
+    return any(without_words(found[side], found[1 - side], pair[1 - side]) != found[side] for side in (0, 1))
 
 
 def test_upstreams_default_filters_together(pairs: list[Pair], tmp_path: Path) -> None:
