@@ -19,7 +19,7 @@ from translations_assets.common.settings import repository_root, state_folder
 
 WORDS = ("train", "en-eo.demo", "--target", "train_vocab", "--yes")
 COUNTING = """
-import sys, threading
+import inspect, sys, threading
 from pathlib import Path
 
 functions = {}
@@ -27,7 +27,8 @@ functions = {}
 def note(frame, event, argument):
     path = Path(frame.f_code.co_filename)
     if event == "call" and "translations_assets" in path.parts and path.name != "__init__.py":
-        functions.setdefault(path, set()).add(frame.f_code.co_name)
+        is_function = frame.f_code.co_flags & inspect.CO_OPTIMIZED  # the body of a class is none
+        functions.setdefault(path, set()).add(frame.f_code.co_name if is_function else "<module>")
 
 threading.setprofile(note)
 sys.setprofile(note)

@@ -65,6 +65,8 @@ LATE = {
     "concurrent.futures": 4,
     "translations_assets.keys.code.fingerprint": 30,  # the analysis of scripts, which the state folder caches
     "translations_assets.store.bucket.store": 20,  # stores that are no folders
+    "translations_assets.results.files": 15,  # what steps leave, where all of it is cached
+    "translations_assets.why.plan_forecast": 5,  # the cost of what is not cached
     "translations_assets.running.engine": 5,  # commands that only read
     "translations_assets.runners.machine": 5,  # the size of this machine
 }

@@ -169,7 +169,7 @@ class Project:
         """Forecast the cost of the steps of a session's plan that will or may run."""
         from translations_assets.runners.speed import speed
         from translations_assets.why.estimates import Estimates
-        from translations_assets.why.plan_forecast import forecast_plan
+        from translations_assets.why.forecast import forecast_plan
 
         history = self.history(session.partition)
         estimates = Estimates(self.keys, history, self._gpus_of, speed)

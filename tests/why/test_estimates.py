@@ -21,9 +21,8 @@ from translations_assets.running.plan import Plan
 from translations_assets.running.prices import ASKING
 from translations_assets.running.resolve import StepState
 from translations_assets.why.estimates import ASKED, OTHERS, SCRIPTS, SENTENCE, Estimates, TrainingSpeed
-from translations_assets.why.forecast import Forecasts, start_of
+from translations_assets.why.forecast import Forecasts, forecast_plan, start_of
 from translations_assets.why.history import History
-from translations_assets.why.plan_forecast import forecast_plan
 from translations_assets.why.training_work import pieces_of_an_update, updates_of, weights_of
 
 KEYS = KeyMaker(repository_root())

@@ -23,9 +23,8 @@ from translations_assets.running.plan import Plan, make_plan
 from translations_assets.running.prices import Prices
 from translations_assets.running.resolve import StepState
 from translations_assets.why.estimates import Forecast
-from translations_assets.why.forecast import Forecasts
+from translations_assets.why.forecast import Forecasts, forecast_plan
 from translations_assets.why.history import History
-from translations_assets.why.plan_forecast import forecast_plan
 
 GIB = 10**9
 

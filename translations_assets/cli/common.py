@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import wraps
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 import typer
@@ -32,7 +32,9 @@ from translations_assets.running.session import Result, Session
 from translations_assets.runs.known import KnownRuns, whole_id
 from translations_assets.runs.run import Run
 from translations_assets.store.contents import clone
-from translations_assets.why.plan_forecast import PlanForecast
+
+if TYPE_CHECKING:
+    from translations_assets.why.plan_forecast import PlanForecast
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -221,6 +223,8 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     """Forecast the cost of the steps that will or may run; the run's record stores it, too."""
     if not plan.count("run") + plan.count("maybe"):
+        from translations_assets.why.plan_forecast import PlanForecast
+
         return PlanForecast(plan)
     found = this_project().forecast(session, plan)
     session.expected = found.expected

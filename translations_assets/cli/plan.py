@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -23,9 +23,10 @@ from translations_assets.running.resolve import StepState
 from translations_assets.running.runner import begun_by_runs
 from translations_assets.running.saves import newest_save
 from translations_assets.running.session import Session
-from translations_assets.why.estimates import TRAINING
-from translations_assets.why.plan_forecast import PlanForecast, shared_steps, together
-from translations_assets.why.training_work import Epochs, epochs
+
+if TYPE_CHECKING:
+    from translations_assets.why.plan_forecast import PlanForecast
+    from translations_assets.why.training_work import Epochs
 
 STUDENT = "train_student"
 
@@ -168,6 +169,8 @@ class Plans(NamedTuple):
     @property
     def total(self) -> str:
         """The cost of all of them, in a line; a step that several of them share counts once."""
+        from translations_assets.why.plan_forecast import shared_steps, together
+
         plans = [*self.forecasts.values()]
         shared = shared_steps(plans)
         told = [
@@ -300,6 +303,8 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     """Collect the remarks on the steps that will or may run."""
     if not plan.count("run") + plan.count("maybe"):
         return {}
+    from translations_assets.why.estimates import TRAINING
+    from translations_assets.why.training_work import epochs
 
     store, results, told = session.store, plan.results(), {}
     begun = begun_by_runs(store) if plan.count("run") else {}

@@ -12,7 +12,6 @@ from translations_assets.common.errors import RunCancelled, TranslationsError
 from translations_assets.instance.home import open_instance
 from translations_assets.project import this_project
 from translations_assets.records.run import RunRecord
-from translations_assets.results.evaluations import evaluates
 from translations_assets.running.budget import spent_of
 from translations_assets.running.session import Session
 from translations_assets.runs.run import STATES, Run
@@ -54,6 +53,8 @@ def end_run(
         raise RunCancelled("\n".join([" ".join(["What is finished is kept.", *kept]), then]))
     if status != "SUCCESS":
         raise TranslationsError(why())
+    from translations_assets.results.evaluations import evaluates
+
     kind, verb = ("Scores", "results") if any(map(evaluates, session.stages)) else ("Files", "artifacts")
     tell(f"Done. {kind}: {session.command(verb)}", err=False)
 

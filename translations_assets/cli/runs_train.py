@@ -47,6 +47,9 @@ from translations_assets.runs.steps import interrupted
 if TYPE_CHECKING:
     from dagster import DagsterRun
 
+    from translations_assets.running.budget import Budget
+    from translations_assets.why.plan_forecast import PlanForecast
+
 
 @common.asks
 def train(
@@ -112,19 +115,14 @@ def _train_one(
     read = project.configs.read(partition, options.overrides)
     session = common.plannable(read, target, options, run)
     plan = common.settled_plan(session, target)
-    forecast = common.forecast_of(session, plan)
+    is_cached = plan.count("cached") == len(plan.steps)
+    forecast = None if is_cached else common.forecast_of(session, plan)
     if not (yes and is_quiet()):
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))
-        print_forecast(forecast)
-    if session.budget and forecast.at_most.money > session.budget.limit:
-        print_note("the forecast is above the budget: the run will end before everything is made")
-    if session.budget and (unknown := forecast.unknown):
-        print_note(
-            f"{number_of(unknown, 'step')} without a past duration: the budget cannot "
-            "predict its cost. Such a step starts while any budget is left, with a message once it "
-            "exceeds it; --hard-budget stops it then"
-        )
+        print_forecast(forecast) if forecast else typer.echo(plan.summary())
+    if session.budget and forecast:
+        _compare_with_budget(session.budget, forecast)
     if _is_published(session, plan):
         tell("Everything is made already: nothing to run.", err=False)
         if json:
@@ -141,6 +139,18 @@ def _train_one(
         run_detached(session, request, json=json)
     else:
         _run_here(session, plan, json=json)
+
+
+def _compare_with_budget(budget: Budget, forecast: PlanForecast) -> None:
+    """Print what the budget will not pay, or may not."""
+    if forecast.at_most.money > budget.limit:
+        print_note("the forecast is above the budget: the run will end before everything is made")
+    if unknown := forecast.unknown:
+        print_note(
+            f"{number_of(unknown, 'step')} without a past duration: the budget cannot "
+            "predict its cost. Such a step starts while any budget is left, with a message once it "
+            "exceeds it; --hard-budget stops it then"
+        )
 
 
 @common.reads

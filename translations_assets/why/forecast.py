@@ -15,15 +15,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from translations_assets.graph.step import LocalFile, Output, Step
 from translations_assets.records.canonical import json_digest
 from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan
+from translations_assets.running.prices import Prices, class_of
 from translations_assets.why.estimates import SENTENCE, TRAINING, Estimates, Forecast
 from translations_assets.why.history import History
+from translations_assets.why.plan_forecast import PlanForecast
+
+if TYPE_CHECKING:
+    from translations_assets.config.deployment import ClusterSection, WorkerClassName
 
 SAMPLE = 5  # artifacts of the same stage and script that a mean is taken of
 OWN = 20  # earlier ones of a step, of which one with the same options is looked for
@@ -112,6 +117,40 @@ class Forecasts:
             same = (made for made in newest if _is_like(made, step.script, options))
             self._peers[kind] = [*islice(same, SAMPLE)]
         return self._peers[kind]
+
+
+def forecast_plan(
+    plan: Plan,
+    history: History,
+    prices: Prices | None = None,
+    cluster: ClusterSection | None = None,
+    estimates: Estimates | None = None,
+) -> PlanForecast:
+    """Forecast the steps of a plan by earlier ones, or by an estimate, on the machines where they run now,
+    by the prices of these.
+    """
+
+    def here(step: Step, forecast: Forecast) -> Forecast:
+        cost = _on_class(forecast.cost, class_of(step, cluster), cluster)
+        return replace(forecast, cost=prices.priced(step, cost) if prices else cost)
+
+    found = Forecasts(history, estimates).of(plan)
+    forecasts = {step: forecast and here(step, forecast) for step, forecast in found.items()}
+    return PlanForecast(plan, forecasts, prices.currency if prices else "", cluster)
+
+
+def _on_class(cost: Cost, worker: WorkerClassName, cluster: ClusterSection | None) -> Cost:
+    """The cost with the GPUs of the worker class where the step runs now, among which the work of those is
+    divided that it had before. On processors alone it takes no less time than it did with GPUs.
+    """
+    machines = cluster.worker_classes.get(worker) if cluster else None
+    if not machines:
+        return cost
+    if not machines.gpus:
+        return replace(cost, cpu_seconds=cost.cpu_seconds or cost.seconds, gpu_seconds=0.0)
+    if cost.gpu_seconds:
+        return replace(cost, seconds=cost.gpu_seconds / machines.gpus, cpu_seconds=0.0)
+    return replace(cost, cpu_seconds=0.0, gpu_seconds=cost.seconds * machines.gpus)
 
 
 def _costs_like(step: Step, made: Sequence[Manifest]) -> list[Cost]:

@@ -11,14 +11,12 @@ from translations_assets.graph.identity import Identities
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, Cost, amount, duration
 from translations_assets.running.plan import Plan
-from translations_assets.running.prices import Prices, class_of
+from translations_assets.running.prices import class_of
 from translations_assets.running.resolve import StepState
-from translations_assets.why.estimates import Estimates, Forecast
-from translations_assets.why.forecast import Forecasts
-from translations_assets.why.history import History
 
 if TYPE_CHECKING:
-    from translations_assets.config.deployment import ClusterSection, WorkerClassName
+    from translations_assets.config.deployment import ClusterSection
+    from translations_assets.why.estimates import Forecast
 
 
 @dataclass(frozen=True)
@@ -207,40 +205,6 @@ def shared_steps(plans: Sequence[PlanForecast]) -> int:
     return Identities().several(
         [one.step for one in each.plan.steps if one.status != "cached"] for each in plans
     )
-
-
-def forecast_plan(
-    plan: Plan,
-    history: History,
-    prices: Prices | None = None,
-    cluster: ClusterSection | None = None,
-    estimates: Estimates | None = None,
-) -> PlanForecast:
-    """Forecast the steps of a plan by earlier ones, or by an estimate, on the machines where they run now,
-    by the prices of these.
-    """
-
-    def here(step: Step, forecast: Forecast) -> Forecast:
-        cost = _on_class(forecast.cost, class_of(step, cluster), cluster)
-        return replace(forecast, cost=prices.priced(step, cost) if prices else cost)
-
-    found = Forecasts(history, estimates).of(plan)
-    forecasts = {step: forecast and here(step, forecast) for step, forecast in found.items()}
-    return PlanForecast(plan, forecasts, prices.currency if prices else "", cluster)
-
-
-def _on_class(cost: Cost, worker: WorkerClassName, cluster: ClusterSection | None) -> Cost:
-    """The cost with the GPUs of the worker class where the step runs now, among which the work of those is
-    divided that it had before. On processors alone it takes no less time than it did with GPUs.
-    """
-    machines = cluster.worker_classes.get(worker) if cluster else None
-    if not machines:
-        return cost
-    if not machines.gpus:
-        return replace(cost, cpu_seconds=cost.cpu_seconds or cost.seconds, gpu_seconds=0.0)
-    if cost.gpu_seconds:
-        return replace(cost, seconds=cost.gpu_seconds / machines.gpus, cpu_seconds=0.0)
-    return replace(cost, cpu_seconds=0.0, gpu_seconds=cost.seconds * machines.gpus)
 
 
 def _size(size: float) -> str:
