@@ -23,7 +23,7 @@ _NUMBER = re.compile(
 _SEPARATOR = re.compile(r"[^\d]")
 _WORD = re.compile(r"\w")
 _WORDS = re.compile(r"[^\W\d_]+")
-# A hyphen is none that stands after a letter, a digit, a closing bracket or another hyphen.
+# A hyphen after a letter, a digit, a closing bracket or another hyphen is no minus.
 _NEGATIVE = re.compile(r"[-\u2212](?<![\w)\]\-\u2212].)[.,]?\d+")
 _GROUPING = frozenset(".,'’٬ \u00a0\u2009\u202f")
 _DECIMAL = frozenset(".,٫")
