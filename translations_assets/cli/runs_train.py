@@ -120,7 +120,10 @@ def _train_one(
     if not (yes and is_quiet()):
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))
-        print_forecast(forecast) if forecast else typer.echo(plan.summary())
+        if forecast:
+            print_forecast(forecast)
+        else:
+            typer.echo(plan.summary())
     if session.budget and forecast:
         _compare_with_budget(session.budget, forecast)
     if _is_published(session, plan):
