@@ -39,7 +39,7 @@ _RUNNING = (
     *(f"translations_assets.defs.{name}" for name in _DEFS),
     *(
         f"translations_assets.{name}"
-        for name in ("report.facts", "running.engine", "why.explain", "why.plan_forecast")
+        for name in ("report.facts", "running.engine", "why.explain", "why.forecast")
     ),
 )
 # Program → the function that it calls, and what else is imported beforehand
