@@ -222,7 +222,7 @@ def settled_plan(session: Session, target: str | None) -> Plan:
 
 def forecast_of(session: Session, plan: Plan) -> PlanForecast:
     """Forecast the cost of the steps that will or may run; the run's record stores it, too."""
-    if not plan.count("run") + plan.count("maybe"):
+    if not plan.may_run:
         from translations_assets.why.plan_forecast import PlanForecast
 
         return PlanForecast(plan)

@@ -301,7 +301,7 @@ class Remark(NamedTuple):
 
 def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     """Collect the remarks on the steps that will or may run."""
-    if not plan.count("run") + plan.count("maybe"):
+    if not plan.may_run:
         return {}
     from translations_assets.why.estimates import TRAINING
     from translations_assets.why.training_work import epochs

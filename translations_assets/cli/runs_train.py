@@ -115,8 +115,7 @@ def _train_one(
     read = project.configs.read(partition, options.overrides)
     session = common.plannable(read, target, options, run)
     plan = common.settled_plan(session, target)
-    is_cached = plan.count("cached") == len(plan.steps)
-    forecast = None if is_cached else common.forecast_of(session, plan)
+    forecast = common.forecast_of(session, plan) if plan.may_run else None
     if not (yes and is_quiet()):
         print_target(session.graph, target)
         print_stages(plan, remarks(session, plan))

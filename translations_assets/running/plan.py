@@ -22,6 +22,11 @@ class Plan:
         """Count the steps with a status."""
         return sum(planned.status == status for planned in self.steps)
 
+    @property
+    def may_run(self) -> bool:
+        """Whether a step will run, or may."""
+        return any(planned.status in ("run", "maybe") for planned in self.steps)
+
     def by_stage(self) -> Mapping[str, list[StepState]]:
         """The planned steps of each stage, in running order."""
         stages: dict[str, list[StepState]] = {}
