@@ -17,13 +17,15 @@ from dagster import DagsterInstance, DagsterRunStatus, job, op
 from tests.cli.conftest import Command, make
 from tests.defs.runner import MadeUpRunner
 from tests.end_to_end.tiny import PARTITION, Place
-from translations_assets.cli import logs, runs_train
+from translations_assets.cli import logs, runs_status, runs_train
 from translations_assets.instance.home import prepare
 from translations_assets.instance.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
 from translations_assets.records.run import RunRecord
+from translations_assets.running.protocols import Store
 from translations_assets.running.reading import is_read
-from translations_assets.runs.steps import interrupted
+from translations_assets.running.resolve import StepState
+from translations_assets.runs.steps import StepProgress, interrupted, step_of_plan
 
 VOCAB = "train-vocab-en-eo"
 FIRST, SECOND = "11111111-0000-4000-8000-000000000000", "11112222-0000-4000-8000-000000000000"
@@ -327,6 +329,25 @@ def test_following_goes_on_with_the_next_attempt(command: Command, monkeypatch: 
     assert said.out == "first\nsecond\n"
     assert "attempt 2" in said.err
     assert not is_read(store, key, 1)
+
+
+def test_the_seconds_of_a_step_are_those_of_all_its_attempts(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make("train_vocab", FIRST)
+
+    def resumed(store: Store, planned: StepState) -> StepProgress:
+        """As after an attempt whose machine was lost."""
+        step = step_of_plan(store, planned)
+        if not (made := step.manifest):
+            return step
+        return replace(
+            step, manifest=replace(made, usage=replace(made.usage, seconds=10, earlier_seconds=90))
+        )
+
+    monkeypatch.setattr(runs_status, "step_of_plan", resumed)
+    seconds = {step["label"]: step["seconds"] for step in status_of(command, PARTITION)["steps"]}
+    assert seconds[VOCAB] == 100
 
 
 def test_a_step_that_runs_has_its_time_and_no_memory(command: Command) -> None:

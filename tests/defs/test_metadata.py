@@ -119,8 +119,9 @@ def test_what_a_materialization_took_is_told_with_gpu_hours_money_and_energy(sto
 
 
 def test_each_step_has_a_row_and_a_link_to_its_log(store: MemoryStore) -> None:
-    """The label is this config's, although another one made the result."""
-    found = shown(store, result(store, "a", cached=True, text=b"1"))
+    """The label is this config's, although another one made the result; the time is of both its attempts."""
+    made = result(store, "a", cached=True, text=b"1")
+    found = shown(store, with_gpus(made, seconds=1.0, gpus=0, earlier_seconds=0.5))
     assert found["logs"] == f"* [a](/step-logs/{KEY}/1?attempt=2)"
     assert found["steps"] == [
         {

@@ -308,7 +308,7 @@ def _row_of(step: StepProgress, store: Reading, prices: Prices | None) -> Row:
         "worker": step.worker,
         "host": manifest.host if manifest else None,
         "started": manifest.started if manifest else since,
-        "seconds": usage.seconds if manifest else None if since is None else time.time() - since,
+        "seconds": usage.all_seconds if manifest else None if since is None else time.time() - since,
         "cpu_seconds": usage.cpu_seconds if manifest else None,
         "memory_mb": usage.peak_memory / 1e6 if manifest else None,
         "gpus": usage.gpus,

@@ -190,7 +190,7 @@ def _steps(results: Sequence[StepResult], store: Store) -> Rows:
         {
             "step": result.step.label,
             "state": "cached" if result.cached else "run",
-            "seconds": round(result.manifest.usage.seconds, 2),
+            "seconds": round(result.manifest.usage.all_seconds, 2),
             "attempt": result.manifest.attempt,
             "host": result.manifest.host,
             "key": result.manifest.key[:KEY_DIGITS],
