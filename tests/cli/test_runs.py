@@ -21,6 +21,7 @@ from translations_assets.cli import logs, runs_status, runs_train
 from translations_assets.instance.home import prepare
 from translations_assets.instance.process_id import PROCESS_TAG, this_process
 from translations_assets.project import Project
+from translations_assets.records.manifest import Usage
 from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 from translations_assets.running.reading import is_read
@@ -339,11 +340,8 @@ def test_the_seconds_of_a_step_are_those_of_all_its_attempts(
     def resumed(store: Store, planned: StepState) -> StepProgress:
         """As after an attempt whose machine was lost."""
         step = step_of_plan(store, planned)
-        if not (made := step.manifest):
-            return step
-        return replace(
-            step, manifest=replace(made, usage=replace(made.usage, seconds=10, earlier_seconds=90))
-        )
+        usage = Usage(seconds=10, earlier_seconds=90)
+        return replace(step, manifest=step.manifest and replace(step.manifest, usage=usage))
 
     monkeypatch.setattr(runs_status, "step_of_plan", resumed)
     seconds = {step["label"]: step["seconds"] for step in status_of(command, PARTITION)["steps"]}

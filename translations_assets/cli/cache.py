@@ -212,7 +212,7 @@ def _changed_scripts(
 
     explainer = project.explainer(session.config, project.history(session.partition))
     made, found = plan.results(), dict[str, _ChangedScript]()
-    for step in steps or [planned.step for planned in plan.steps if planned.status in ("run", "maybe")]:
+    for step in steps or [planned.step for planned in plan.steps if planned.may_run]:
         if step.script not in found:
             earlier = explainer.explain(step, known_parts(project.keys, step, made)).earlier
             try:

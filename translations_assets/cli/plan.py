@@ -310,7 +310,7 @@ def remarks(session: Session, plan: Plan) -> dict[Step, Remark]:
     begun = begun_by_runs(store) if plan.count("run") else {}
     for planned in plan.steps:
         step, saved, run = planned.step, "", ""
-        if planned.status not in ("run", "maybe"):
+        if not planned.may_run:
             continue
         if planned.key:
             made = planned.key, planned.manifest.generation + 1 if planned.manifest else 1

@@ -24,8 +24,8 @@ class Plan:
 
     @property
     def may_run(self) -> bool:
-        """Whether a step will run, or may."""
-        return any(planned.status in ("run", "maybe") for planned in self.steps)
+        """True when a step of it will run, or may."""
+        return any(planned.may_run for planned in self.steps)
 
     def by_stage(self) -> Mapping[str, list[StepState]]:
         """The planned steps of each stage, in running order."""
@@ -114,7 +114,7 @@ class _Planning:
     def plan(self, step: Step) -> StepState:
         resolver = self.resolver
         upstream = [] if step in resolver.fixed else [self.planned[up] for up in step.upstream()]
-        waiting = [up for up in upstream if up.status in ("run", "maybe")]
+        waiting = [up for up in upstream if up.may_run]
         if waiting:
             reasons = tuple(f"input from {up.step.label}, which is not cached" for up in waiting)
             return StepState(step, "run" if resolver.repeats(step, None) else "maybe", reasons)

@@ -52,6 +52,11 @@ class StepState:
         return self.manifest.key if self.manifest else self.parts.digest if self.parts else None
 
     @property
+    def may_run(self) -> bool:
+        """True of `run` and `maybe`."""
+        return self.status in ("run", "maybe")
+
+    @property
     def generation(self) -> int:
         """The generation that making it now would have."""
         return self.manifest.generation + 1 if self.manifest else 1

@@ -53,7 +53,7 @@ class Forecasts:
         found: dict[Step, Forecast | None] = {}
         for planned in plan.steps:
             step = planned.step
-            if planned.status in ("run", "maybe"):
+            if planned.may_run:
                 texts, placed_files = _texts_read(step, sizes), _size_of_inputs(step, sizes)
                 found[step] = forecast = self._forecast(step, texts, placed_files)
                 sizes[step] = forecast.outputs if forecast else {}
