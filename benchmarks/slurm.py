@@ -22,9 +22,11 @@ from pathlib import Path
 from tests.end_to_end.on_cluster import Site
 from tests.kube.cluster import Cluster
 from tests.slurm.daemons import Slurm, missing_programs
-from tests.slurm.disturbances import SILENT_SECONDS, Disturbed, kinds, make_on_one_machine
+from tests.slurm.disturbances import Disturbed, kinds, make_on_one_machine
 from tests.slurm.runs import on_cluster, on_slurm
+from tests.slurm.silence import Silence
 from tests.store.gcs_server import BUCKET, serve
+from translations_assets.runners.batch.silence import SILENT_SECONDS
 
 PARTS = ("steps", "chaos")
 _MOST, _HARMLESS = 45, 10  # disturbances of a run; of every second one, which has only those that end no job
@@ -81,7 +83,7 @@ def steps(slurm: Slurm, folder: Path, number: int) -> list[str]:
 def chaos(slurm: Slurm, folder: Path, times: int, chance: random.Random) -> list[str]:
     """Runs, again and again, until they were disturbed so often."""
     problems, left, number = list[str](), times, 0
-    happened, reasons, silence, lost = Counter[str](), Counter[str](), 0.0, 0
+    happened, reasons, silence, lost = Counter[str](), Counter[str](), Silence(), 0
     local = make_on_one_machine(folder / "local")
     while left > 0 and number < times:
         number += 1
@@ -92,18 +94,19 @@ def chaos(slurm: Slurm, folder: Path, times: int, chance: random.Random) -> list
         seconds, compared = time.monotonic() - began, one.compare(local)
         print(
             f"run {number}: {one.happened.total()} disturbances in {seconds:.0f} s, {one.starts} starts, "
-            f"longest silence {one.silence:.0f} s, {compared} steps as on one machine, "
+            f"longest silence {one.silence.longest:.0f} s, {compared} steps as on one machine, "
             f"{len(one.problems)} problems",
             flush=True,
         )
         happened, reasons = happened + one.happened, reasons + one.reasons
-        silence, problems, lost = max(silence, one.silence), problems + one.problems, lost + one.lost
+        silence = max(silence, one.silence, key=lambda each: each.longest)
+        problems, lost = problems + one.problems, lost + one.lost
     print(
         f"disturbances: {happened.total()} ({', '.join(f'{kind} {n}' for kind, n in happened.most_common())})"
     )
     print(f"attempts that came to nothing: {lost}; while a run followed them:", *_lines(reasons), sep="\n  ")
-    print(f"longest silence: {silence:.0f} s (bar: {SILENT_SECONDS:.0f} s)")
-    return problems + (["a run was silent for too long"] if silence > SILENT_SECONDS + 1 else [])
+    print(f"longest silence: {silence.longest:.0f} s (bar: {SILENT_SECONDS:.0f} s), after: {silence.after}")
+    return problems + (["a run was silent for too long"] if silence.longest > SILENT_SECONDS + 1 else [])
 
 
 def _lines(reasons: Counter[str]) -> list[str]:

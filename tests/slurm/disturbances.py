@@ -20,6 +20,7 @@ from tests.runners.scripts import leftovers
 from tests.slurm.daemons import Slurm, variables
 from tests.slurm.orchestrator import LONG_CLASS, make_graph, write_settings
 from tests.slurm.runs import command, made_in, slurm_settings
+from tests.slurm.silence import Silence
 
 HARMLESS = (  # cost no step an attempt
     "controller restarted",
@@ -39,7 +40,6 @@ HARMFUL = (
 )
 ACCOUNTING = "accounting away"  # harmless, too, where there is accounting
 TEXTS, LONGS = 24, 2  # steps of a run, but for those that read them
-SILENT_SECONDS = 30.0
 GONE_SECONDS = 120.0  # in which jobs that are no longer wanted have gone
 _RUN_SECONDS = 900.0
 _LOOK_SECONDS = 0.2
@@ -63,8 +63,7 @@ class Disturbed:
 
     kinds    of what may happen; each happens as often as the others, where it can
     longest_wait  seconds until the next event
-    silence  the longest time in which a run has said nothing, after another word than what it waits for: that
-             is said again after half a minute, a minute, two ...
+    silence  the one that lasted longest in any start of the run
     reasons  the words with which attempts ended while a run followed them, numbers left out
     lost     attempts that came to nothing
     """
@@ -78,7 +77,7 @@ class Disturbed:
     longest_wait: float = 2.0
     happened: Counter[str] = field(default_factory=Counter)
     starts: int = 0
-    silence: float = 0.0
+    silence: Silence = field(default_factory=Silence)
     reasons: Counter[str] = field(default_factory=Counter)
     lost: int = 0
     problems: list[str] = field(default_factory=list)
@@ -132,15 +131,13 @@ class Disturbed:
         return self.folder / f"output-{start}.txt"
 
     def _hear(self, run: subprocess.Popen[bytes], path: Path) -> None:
-        """Keep what a run says, and the longest time in which it says nothing."""
+        """Keep what a run says, and measure its silence."""
         assert run.stdout
-        last, waits = time.monotonic(), False
+        silence = Silence()
         with run.stdout, path.open("wb") as kept:
             for line in run.stdout:
-                now = time.monotonic()
-                if not waits:
-                    self.silence = max(self.silence, now - last)
-                last, waits = now, b" waiting: " in line
+                silence.hear(line.decode(errors="replace").strip(), time.monotonic())
+                self.silence = max(self.silence, silence, key=lambda each: each.longest)
                 kept.write(b"%.1f %s" % (time.time(), line))
                 kept.flush()
 
