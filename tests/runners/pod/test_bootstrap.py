@@ -13,6 +13,18 @@ from tests.runners.scripts import COPY, eventually, job, tar
 from translations_assets.runners.pod.bundle import worker_bundle
 from translations_assets.store.local import LocalStore
 
+SIGNAL_IN_CALLBACK = """
+import os, signal, weakref
+
+class Thing: pass
+
+def read(store, path):
+    thing = Thing()
+    kept = weakref.ref(thing, lambda _: [os.kill(os.getpid(), signal.SIGTERM), *map(str, range(9))])
+    del thing
+    return b""
+"""
+
 
 def blob(store: LocalStore, digest: str) -> Path:
     """Path of contents in the store."""
@@ -40,6 +52,15 @@ def test_contents_that_differ_are_not_run(store: LocalStore, tmp_path: Path) -> 
     assert ended.code == 75
     assert "other code" not in ended.log
     assert ended.log.endswith("[worker] ended by SIGTERM before it started\n")
+
+
+def test_a_signal_in_a_callback_ends_it_too(store: LocalStore, tmp_path: Path) -> None:
+    """An exception would be dropped there; the interpreter's own imports have such callbacks."""
+    words = command(store, job(store, COPY))
+    pod = start([*words[:-4], SIGNAL_IN_CALLBACK, *words[-3:]], tmp_path)
+    output, _ = pod.communicate(timeout=120)
+    assert (pod.returncode, output) == (75, b"[worker] ended by SIGTERM before it started\n")
+    assert not list((tmp_path / "scratch").iterdir())
 
 
 def test_contents_that_come_late_are_waited_for(store: LocalStore, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import runpy
+import shutil
 import signal
 import sys
 import tarfile
@@ -30,14 +31,14 @@ PAUSES = (1, 2, 4, 8, 15, 30, 60)  # seconds; a new node may have neither networ
 
 def main() -> None:
     """Become the worker: same process, its own arguments, `__main__`."""
-    # Process 1 of a container gets no signal that it has no handler for
-    signal.signal(signal.SIGTERM, lambda *_: give_up("ended by SIGTERM before it started"))
     reader, store, worker, request = sys.argv[1:]
-    defined: dict[str, Read] = {}
-    exec(reader, defined)
-    read = defined["read"]
     with tempfile.TemporaryDirectory(prefix="worker-") as name:
         folder = Path(name)
+        # Process 1 of a container gets no signal that it has no handler for
+        signal.signal(signal.SIGTERM, lambda *_: stop(folder))
+        defined: dict[str, Read] = {}
+        exec(reader, defined)
+        read = defined["read"]
         unpack(fetch(read, store, worker), folder / "code")
         (folder / "request.json").write_bytes(fetch(read, store, request))
         sys.path.insert(0, str(folder / "code"))
@@ -85,6 +86,16 @@ def give_up(problem: str) -> NoReturn:
     """End; another attempt, elsewhere, may do better."""
     say(problem)
     sys.exit(os.EX_TEMPFAIL)
+
+
+def stop(folder: Path) -> NoReturn:
+    """End at a signal, and leave no folder.
+
+    No exception ends it: Python drops one that a handler raises in a callback, such as a weak reference's.
+    """
+    say("ended by SIGTERM before it started")
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(os.EX_TEMPFAIL)
 
 
 if __name__ == "__main__":
