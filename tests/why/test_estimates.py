@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from translations_assets.common.settings import repository_root
 from translations_assets.graph.step import Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.cost import Cost
-from translations_assets.records.manifest import Usage
+from translations_assets.records.manifest import KeyParts, Usage
 from translations_assets.runners.speed import speed
 from translations_assets.running.plan import Plan
 from translations_assets.running.prices import ASKING
@@ -194,6 +195,24 @@ def test_what_was_never_made_is_forecast_and_said_to_be_estimated() -> None:
     ]
     assert told.summary() == f"1 step: 1 run; about {minutes} min ({minutes} min of CPU), by an estimate"
     assert found.disk == 12 * 4 * weights_of(step, KEYS)
+
+
+def test_a_training_that_goes_on_takes_the_updates_that_are_left(tmp_path: Path) -> None:
+    store, step = MemoryStore(), step_of("train-student-en-ru")
+    state = StepState(step, "run", parts=KeyParts(script="pipeline.train.train"))
+    history = History(store, "ann", "en-ru")
+    anew = Forecasts(history, estimates()).of(Plan((state,)))[step]
+    assert anew
+    assert state.key
+    (tmp_path / "model.npz").write_bytes(b"weights")
+    store.add_checkpoint(state.key, 1, "update-00001500", tmp_path)
+    rest = Forecasts(history, estimates()).of(Plan((state,)))[step]
+    assert rest
+    assert rest.cost == anew.cost.times(500 / 2000)
+    assert rest.disk == anew.disk
+    assert rest.reason.startswith("500 of 2,000 updates of 1,280 pieces")
+    others = StepState(step, "run", parts=KeyParts(script="other"))
+    assert Forecasts(history, estimates()).of(Plan((others,)))[step] == anew
 
 
 def test_a_merge_writes_as_much_as_it_reads_of_all_datasets_up_to_its_limit() -> None:

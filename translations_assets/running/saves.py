@@ -17,3 +17,9 @@ def newest_save(store: Reading, key: str, generation: int) -> str:
         found = _COUNTED.search(name)
         return f"{found[1]} {int(found[2]):,}" if found else name
     return ""
+
+
+def saved_updates(store: Reading, key: str, generation: int) -> int:
+    """Return the number of updates after which an unfinished training resumes; 0 where it starts anew."""
+    kind, _, number = newest_save(store, key, generation).partition(" ")
+    return int(number.replace(",", "")) if kind == "update" else 0

@@ -179,6 +179,10 @@ class Estimates:
         seconds = rate.start + rate.text * read / 1e6
         return Forecast(Cost(seconds, seconds), estimated=True)
 
+    def updates(self, step: Step, read: float | None) -> int | None:
+        """The updates of a training that reads so many bytes of compressed text (`updates_of`)."""
+        return updates_of(step, self._keys, read)
+
     def start(self, step: Step) -> Cost:
         """Return the cost of the step's script before it comes to its text."""
         seconds = DECODING_START if step.script in DECODING else SCRIPTS.get(step.script, OTHERS).start

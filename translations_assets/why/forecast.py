@@ -4,7 +4,8 @@ else by an estimate.
 Time and disk grow with the text that a step reads, measured by the bytes of its compressed files; those of
 texts that are not made yet are estimated by what earlier steps made of theirs. What a script takes before it
 comes to its text is known where its artifacts were made from texts of different sizes. A training takes what
-its options say, whatever the size of its text, and is compared only with those that have the same.
+its options say, whatever the size of its text, and is compared only with those that have the same; one that
+goes on from a save takes the updates that are left.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from translations_assets.records.cost import Cost
 from translations_assets.records.manifest import Manifest
 from translations_assets.running.plan import Plan
 from translations_assets.running.prices import Prices, class_of
+from translations_assets.running.resolve import StepState
+from translations_assets.running.saves import saved_updates
 from translations_assets.why.estimates import SENTENCE, TRAINING, Estimates, Forecast
 from translations_assets.why.history import History
 from translations_assets.why.plan_forecast import PlanForecast
@@ -55,7 +58,10 @@ class Forecasts:
             step = planned.step
             if planned.may_run:
                 texts, placed_files = _texts_read(step, sizes), _size_of_inputs(step, sizes)
-                found[step] = forecast = self._forecast(step, texts, placed_files)
+                forecast = self._forecast(step, texts, placed_files)
+                if forecast and step.script == TRAINING:
+                    forecast = self._of_the_rest(planned, forecast, _all_of(texts))
+                found[step] = forecast
                 sizes[step] = forecast.outputs if forecast else {}
             elif planned.manifest:
                 sizes[step] = {name: blob.size for name, blob in planned.manifest.outputs.items()}
@@ -93,6 +99,17 @@ class Forecasts:
         outputs = {name: min(most, first * min(1.0, len(read or ()) / len(texts))) for name in texts}
         disk = placed_files + sum(outputs.values()) + found.disk
         return replace(found, disk=disk, outputs=outputs)
+
+    def _of_the_rest(self, planned: StepState, forecast: Forecast, read: float | None) -> Forecast:
+        """The forecast of a training without the updates that an unfinished attempt has saved."""
+        store, estimates = self._history.store, self._estimates
+        made = saved_updates(store, planned.key, planned.generation) if planned.key else 0
+        updates = estimates.updates(planned.step, read) if made and estimates else None
+        if not updates:
+            return forecast
+        left = max(0, updates - made)
+        reason = forecast.reason and f"{left:,} of {forecast.reason}"
+        return replace(forecast, cost=forecast.cost.times(left / updates), reason=reason)
 
     def _start(self, step: Step) -> Cost:
         """Return the cost of the step's script before its text, by its artifacts, else estimated."""
