@@ -1,13 +1,20 @@
 """What a gate's finding tells of its section of the config."""
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.stages.configs import DEMO
-from translations_assets.checks.gates import GATES, Gate, _finding
+from tests.checks import numbers
+from tests.stages.configs import DEMO, FULL
+from translations_assets.checks.gates import GATES, Gate, _finding, examine
 from translations_assets.config.load import parse_config
+from translations_assets.graph.stage import build_graph
+from translations_assets.graph.step import Step
+from translations_assets.records.run import RunOptions
+from translations_assets.stages import STAGES
 
 LISTS = "checks: {offensive-words: {trg-list: 'https://example.org/words', max-share: 0.01}}\n"
 
@@ -21,3 +28,35 @@ def test_thresholds_are_numbers_whatever_else_the_section_has(gate: Gate) -> Non
     assert all(isinstance(value, int | float) for value in thresholds.values())
     if gate.name == "offensive-words":
         assert thresholds == {"max-share": 0.01}
+
+
+def test_test_sets_have_the_names_of_their_files(tmp_path: Path) -> None:
+    """Steps know them by their numbers in the list."""
+    for name in ("news", "web"):
+        for lang in ("en", "ru"):
+            (tmp_path / f"{name}.{lang}").write_text("A line.\n")
+    text = FULL.replace("    - ntrex_test\n", "    - ./news.[LANG]\n    - ./web.[LANG]\n")
+    config = parse_config(text, tmp_path / "en-ru.yml")
+
+    def told(step: Step) -> bytes:
+        dataset, chrf = str(step.args["dataset"]), 40.0 if "student" in step.label else 60.0
+        if step.stage.startswith("check"):
+            return json.dumps(numbers.differences(dataset, first=(60.0, 0.001))).encode()
+        return json.dumps(numbers.evaluation(dataset, chrf)).encode()
+
+    session: Any = SimpleNamespace(
+        config=config,
+        graph=build_graph(config, STAGES),
+        options=RunOptions(),
+        results=SimpleNamespace(
+            need=lambda steps: None,
+            result_of=lambda step: SimpleNamespace(outputs=dict.fromkeys(step.outputs, step)),
+        ),
+        store=SimpleNamespace(read_blob=told),
+    )
+    gate = next(gate for gate in GATES if (gate.name, gate.stage) == ("student-gap", "evaluate_student"))
+    found = examine(session, gate, {})
+    assert found.verdict
+    sets = {name.rpartition(", ")[2] for name in found.verdict.numbers}
+    assert sets == {"flores_devtest", "file_news", "file_web"}
+    assert "p, file_news" in found.verdict.numbers

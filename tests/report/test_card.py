@@ -12,6 +12,8 @@ from huggingface_hub import ModelCard
 from tests.config.texts import SMALL, problem_of
 from translations_assets.config.load import parse_config
 from translations_assets.report.card import card_metadata
+from translations_assets.report.page import EXAMPLES, _examples
+from translations_assets.report.sentences import Sentence
 from translations_assets.results.scores import Scores
 
 ON_HUB = """\
@@ -65,3 +67,21 @@ def test_before_a_model_is_evaluated() -> None:
 def test_a_licence_is_written_as_the_hub_writes_it(licence: str) -> None:
     problem = problem_of(SMALL.replace("  trg: ru\n", f"  trg: ru\n  licence: {licence}\n"))
     assert "must be written as the Hugging Face hub writes it, such as cc-by-4.0" in problem
+
+
+@pytest.mark.parametrize(("sets", "of_each"), [(1, 20), (2, 10), (5, 4), (10, 2), (30, 2)])
+def test_examples_are_bad_and_good_ones(sets: int, of_each: int) -> None:
+    """A report's sentences are ordered by sets, and by score in each, the worst first."""
+    sentences = [
+        Sentence(f"set {number}", f"{number} {place}", "", {}, 100.0 * place / (of_each - 1))
+        for number in range(sets)
+        for place in range(of_each)
+    ]
+    found = _examples(sentences)
+    assert len({one.source for one in found}) == EXAMPLES
+    assert {one.chrf < 50 for one in found} == {True, False}
+
+
+def test_few_sentences_are_all_examples() -> None:
+    few = [Sentence("set", str(number), "", {}, 0.0) for number in range(3)]
+    assert [_examples(few[:count]) for count in range(4)] == [few[:count] for count in range(4)]

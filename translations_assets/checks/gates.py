@@ -12,7 +12,7 @@ from translations_assets.checks.verdict import Documents, NotComputed, NothingTo
 from translations_assets.common.errors import StepFailed, TranslationsError
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.results.evaluations import compares
+from translations_assets.results.evaluations import called, compares
 from translations_assets.results.files import (
     Reader,
     read_comparison,
@@ -20,6 +20,7 @@ from translations_assets.results.files import (
     read_numbers,
     read_statistics,
 )
+from translations_assets.results.scores import Comparison, Scores
 from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Any, Any], Verdict]"
@@ -192,7 +193,10 @@ def _finding(
 
 
 def _documents(session: Session, gate: Gate) -> Documents[object]:
-    """Return what the stages tell that a gate reads. Raises UpstreamMissing when steps were never made."""
+    """Return what the stages tell that a gate reads, with the config's names of test sets.
+
+    Raises UpstreamMissing when steps were never made.
+    """
     found: dict[str, dict[str, object]] = {}
     for stage in gate.reads:
         steps = session.graph.stages[stage]
@@ -200,6 +204,8 @@ def _documents(session: Session, gate: Gate) -> Documents[object]:
         found[stage], read = {}, _reader_of(session, stage) or gate.reader
         for step in steps:
             told = read(session.store, session.results.result_of(step).outputs, step.label)
+            if isinstance(told, Scores | Comparison):
+                told = replace(told, dataset=called(step, told.dataset))
             if told is not None:  # a model that was fetched tells nothing
                 found[stage][step.label] = told
     return found

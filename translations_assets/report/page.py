@@ -72,9 +72,15 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "by_text": _by_text,
         "marked": _marked,
         "exported": _exported(report),
-        "examples": report.sentences[:: -(-len(report.sentences) // EXAMPLES) or 1],
+        "examples": _examples(report.sentences),
         "tried": _best(report.sentences),
     }
+
+
+def _examples(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """A few, evenly over all. Each set begins with its worst: every fourth of sets of four would be bad."""
+    last, parts = len(sentences) - 1, min(EXAMPLES, len(sentences)) - 1
+    return [sentences[round(part * last / max(1, parts))] for part in range(parts + 1)]
 
 
 def _best(sentences: Sequence[Sentence]) -> str:

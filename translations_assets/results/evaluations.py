@@ -66,7 +66,7 @@ def read_evaluations(
         label: known for label, known in results.items() if compares(session.graph, known.step.stage)
     }
     for step, comparison in read_each(session, comparing, read_comparison).items():
-        tests, dataset = found.get(comparison.model, {}), _called(step, comparison.dataset)
+        tests, dataset = found.get(comparison.model, {}), called(step, comparison.dataset)
         if dataset in tests:
             tests[dataset] = tests[dataset].with_others(comparison)
     return found
@@ -121,10 +121,10 @@ def evaluations_in(found: Mapping[Step, object]) -> Iterator[tuple[Step, Scores]
     """The scores of steps that evaluate, with the config's names of test sets."""
     for step, value in found.items():
         if isinstance(value, Scores) and evaluates(step.stage):
-            yield step, replace(value, dataset=_called(step, value.dataset))
+            yield step, replace(value, dataset=called(step, value.dataset))
 
 
-def _called(step: Step, dataset: str) -> str:
+def called(step: Step, dataset: str) -> str:
     """Return what the config calls a test set."""
     return step.aliases.get(str(step.args["dataset"]), dataset)
 
