@@ -221,6 +221,21 @@ def test_a_merge_writes_as_much_as_it_reads_of_all_datasets_up_to_its_limit() ->
     assert merged_bytes(limited) == {"corpus.en.zst": 200 * SENTENCE, "corpus.ru.zst": 200 * SENTENCE}
 
 
+@pytest.mark.parametrize(("limit", "factor"), [(100, 1.0), (50, 0.5), (150, 1.5), (400, 2.5)])
+def test_another_limit_changes_what_a_step_writes(limit: int, factor: float) -> None:
+    """A step that wrote 100 sentences of what it read writes as many as it may, and never more than all."""
+    store, step = MemoryStore(), replace(step_of("merge-corpus-en-ru"), args={"max_sentences": limit})
+    texts = {f"text/{lang}.zst": store.add_bytes(lang.encode() * 2500) for lang in ("en", "ru")}
+    outputs = {name: b"x" * 2000 for name in step.outputs if name.endswith(".zst")}
+    made = finish(store, step.label, outputs, texts, stage=step.stage)
+    parts = replace(made.provenance.parts, script=step.script, args={"max_sentences": 100})
+    made = store.commit(replace(made, key="ef" * 32, provenance=replace(made.provenance, parts=parts)))
+    publish(store, "run-1", 1.0, made, stage=step.stage)
+    found = Forecasts(History(store, "ann/main", "en-ru")).of(Plan((StepState(step, "run"),)))[step]
+    assert found
+    assert found.outputs == dict.fromkeys(outputs, factor * 2000)
+
+
 def merged_bytes(config: str) -> Mapping[str, float]:
     """What a merge is forecast to write that reads 5,000 bytes of each side of three datasets."""
     store, states = MemoryStore(), list[StepState]()

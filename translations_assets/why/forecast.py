@@ -186,6 +186,18 @@ def start_of(made: Sequence[Manifest], costs: Sequence[Cost]) -> Cost | None:
     return costs[one].at_no_text(costs[other], large / small)
 
 
+def _by_limit(step: Step, alike: Sequence[Manifest]) -> float:
+    """By which factor another limit of sentences changes the texts of a step, never larger than it reads."""
+    factors: list[float] = []
+    limit = step.args.get("max_sentences")
+    for made in alike:
+        old = made.provenance.parts.args.get("max_sentences")
+        written = sum(blob.size for path, blob in made.outputs.items() if _is_text(path))
+        if limit and old and written:
+            factors.append(min(float(str(limit)) / float(str(old)), max(1.0, text_of(made) / written)))
+    return sum(factors) / len(factors) if factors else 1.0
+
+
 def _is_like(made: Manifest, script: str, options: str) -> bool:
     parts = made.provenance.parts
     return parts.script == script and (not options or _options(parts.args) == options)
@@ -247,6 +259,7 @@ def _local_size(path: str) -> int:
 def _outputs(step: Step, alike: Sequence[Manifest], times: float) -> dict[str, float]:
     """The bytes of a step's outputs: of files of that name, else each an equal share of all texts."""
     texts = [name for name in step.outputs if _is_text(name)]
+    times *= _by_limit(step, alike)
     found: dict[str, float] = {}
     for name in step.outputs:
         named = [made.outputs[name].size for made in alike if name in made.outputs]
