@@ -1,6 +1,6 @@
 """An exported student in Marian and in the engines of browsers: users' results beside measured ones.
 
-    python -m benchmarks.engines [--split | --partition en-fr.debian --tests test-file_test ...]
+    python -m benchmarks.engines [--split | --partition en-fr.debian --tests test-file_test ... --lines 200]
 
 For each engine and test set: chrF, and how many sentences are as Marian's of 8 bits in batches of 32. Words
 a second are those of the first test set by the time of processors, without that to load, the most of
@@ -75,25 +75,30 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--split", action="store_true", help="train and measure the second pair")
     parser.add_argument("--partition", default=PARTITION, help="the demo's by default")
     parser.add_argument("--tests", nargs="+", default=TESTS, help="its test sets, as in labels of steps")
+    parser.add_argument("--lines", type=int, help="so many of each set: a student of full size is slow")
     args = parser.parse_args(argv)
     if reason := missing("node") or missing("chromium"):
         sys.exit(f"error: {reason}")
     with tempfile.TemporaryDirectory(prefix="engines-") as name:
         folder = Path(name)
-        models, tests = _split_pair(folder) if args.split else _trained(folder, args.partition, args.tests)
+        models, tests = (
+            _split_pair(folder) if args.split else _trained(folder, args.partition, args.tests, args.lines)
+        )
         _compare(_engines(folder, *models), tests, speeds=not args.split)
         for architecture in ("tiny", "base-memory"):
             megabytes = len(exported_bytes(folder, architecture, 32_000)) / 1e6
             print(f"{architecture} with 32,000 pieces, random weights: {megabytes:.1f} MB")
 
 
-def _trained(folder: Path, partition: str, names: Sequence[str]) -> tuple[list[Path], list[TestSet]]:
+def _trained(
+    folder: Path, partition: str, names: Sequence[str], lines: int | None
+) -> tuple[list[Path], list[TestSet]]:
     pair = partition.partition(".")[0]
     steps = ("finetune-student", "quantize", "export")
     tests = []
     for test in names:
         made = download(f"dataset-{test}-{pair}", folder, partition)
-        sides = ([*read_lines(made / f"corpus.{side}.zst")] for side in pair.split("-"))
+        sides = ([*read_lines(made / f"corpus.{side}.zst")][:lines] for side in pair.split("-"))
         tests.append(TestSet(test, *sides))
     return [download(f"{step}-{pair}", folder, partition) for step in steps], tests
 
