@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from translations_assets.config.model_names import BACKWARDS
 from translations_assets.graph.step import Output, Step
-from translations_assets.results.evaluations import evaluates, model_of, shown_model
+from translations_assets.results.evaluations import called, evaluates, model_of, shown_model
 from translations_assets.results.files import METRICS
 from translations_assets.results.known import KnownResult, read_text
 from translations_assets.running.session import Session
@@ -78,8 +78,7 @@ def _translated_sets(session: Session, results: Mapping[str, KnownResult]) -> It
             model: read_text(session.store, known.manifest.outputs["translations.zst"])
             for model, known in models.items()
         }
-        name = str(step.args["dataset"])
-        yield _Set(step.aliases.get(name, name), source, reference, texts)
+        yield _Set(called(step, str(step.args["dataset"])), source, reference, texts)
 
 
 def _drawn(found: _Set, count: int, seen: Collection[str]) -> Iterator[Sentence]:
