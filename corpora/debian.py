@@ -8,10 +8,12 @@ writes for each set of pairs {set}.en.zst, {set}.fr.zst and {set}.sources.zst, t
     gnome, kde, apps  messages and help pages of packages of these sections, and of all others
     dev, test         1,000 pairs each, half of them descriptions, of source packages that no other set has
     libreoffice-test  1,000 pairs of LibreOffice's help and messages, of which nothing else is in any set
+    paragraphs-test   some 500 pairs, whole paragraphs of descriptions of the test set's source packages
 
-and mono.en.zst (descriptions that nobody has translated), mono.fr.zst (manual pages), corpus.json (numbers,
-and the packages with their SHA-256). Text is as it is, with placeholders and markup, but for marks of
-accelerators and bullets. Whether a source package is for training, dev or test follows from its name.
+and paragraphs-test.documents.zst (the paragraph of each of its lines), mono.en.zst (descriptions that nobody
+has translated), mono.fr.zst (manual pages), corpus.json (numbers, and the packages with their SHA-256). Text
+is as it is, with placeholders and markup, but for marks of accelerators and bullets. Whether a source package
+is for training, dev or test follows from its name.
 
 It needs Debian or Ubuntu, fetches what is not in --work yet (some 700 MB) by apt-get, and installs nothing.
 The same packages give the same bytes.
@@ -25,6 +27,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +39,8 @@ from corpora.apt import Apt, Package, files
 DESCRIPTIONS, LIBREOFFICE = "descriptions", "libreoffice"
 SECTIONS = ("gnome", "kde")  # of Debian that are sets of their own
 LARGEST = 2_000_000  # bytes of a package that is taken for its messages: larger ones are games' and manuals
-HELD_OUT = 1000  # pairs of a dev or test set
+PARAGRAPHS = "paragraphs-test"
+HELD_OUT = 1000  # pairs of a dev or test set; half as many of one of paragraphs
 MOST_OF_A_SOURCE = 60  # of them
 WORDS = range(3, 61)  # of a pair that is held out
 SHARES = {"dev": 0.04, "test": 0.04}  # of the source packages
@@ -61,10 +65,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     apt.update()
     debs = apt.download(wanted(apt, args.lang))
     log.info("%d packages", len(debs))
-    lines = [*described_lines(apt, args.lang), *package_lines(apt.packages, debs, args.lang)]
+    described = [*described_paragraphs(apt, args.lang)]
+    lines = [*chain.from_iterable(described), *package_lines(apt.packages, debs, args.lang)]
     sets = divided(lines)
+    paragraphs = held_out_paragraphs(described, sets)
+    sets[PARAGRAPHS] = [*chain.from_iterable(paragraphs)]
     mono = {"en": untranslated(apt, args.lang), args.lang: manual_lines(debs, args.lang)}
     write(args.output, args.lang, sets, mono, debs)
+    documents = (f"{number} {line.source}" for number, lines in enumerate(paragraphs, 1) for line in lines)
+    _write_lines(args.output / f"{PARAGRAPHS}.documents.zst", documents)
 
 
 def locales(lang: str) -> str:
@@ -80,13 +89,15 @@ def wanted(apt: Apt, lang: str) -> set[str]:
     return small | apt.packages.keys() & {*office, f"manpages-{lang}"}
 
 
-def described_lines(apt: Apt, lang: str) -> Iterator[Line]:
-    """The descriptions of packages, each text once."""
+def described_paragraphs(apt: Apt, lang: str) -> Iterator[list[Line]]:
+    """The sentences of descriptions of packages, by paragraph or item of a list; each description once."""
     translated = {digest: text for digest, _, text in apt.descriptions(lang)}
     for digest, package, english in apt.descriptions("en"):
         if other := translated.pop(digest, ""):
-            for pair in texts.sentence_pairs(texts.described(english, other), lang):
-                yield Line(DESCRIPTIONS, _source(apt.packages, package), *pair)
+            source = _source(apt.packages, package)
+            for paragraph in texts.described(english, other):
+                pairs = texts.sentence_pairs([paragraph], lang)
+                yield [Line(DESCRIPTIONS, source, *pair) for pair in pairs]
 
 
 def untranslated(apt: Apt, lang: str) -> Iterator[str]:
@@ -183,7 +194,7 @@ def held_out(pool: Iterable[Line], seen: set[str]) -> list[Line]:
     Chosen and ordered by a hash of their text; of one source package MOST_OF_A_SOURCE at most, but of
     LibreOffice, which is one.
     """
-    order = sorted(set(pool), key=lambda line: hashlib.sha256("\t".join(line[2:]).encode()).digest())
+    order = sorted(set(pool), key=lambda line: _place([line]))
     has_both = len({line.of == DESCRIPTIONS for line in order}) == 2
     chosen: list[Line] = []
     used, of_source, of_kind = set(seen), Counter[str](), Counter[bool]()
@@ -200,6 +211,38 @@ def held_out(pool: Iterable[Line], seen: set[str]) -> list[Line]:
         of_source[line.source] += 1
         of_kind[kind] += 1
     return chosen
+
+
+def held_out_paragraphs(
+    paragraphs: Iterable[Sequence[Line]], sets: Mapping[str, Sequence[Line]]
+) -> list[Sequence[Line]]:
+    """Paragraphs of several sentences, no side of which is in the sets for training or in the dev set.
+
+    Of source packages that are for tests; chosen, ordered and of a package at most as `held_out` has it.
+    """
+    others = (lines for name, lines in sets.items() if not name.endswith("test"))
+    used = {side for line in chain.from_iterable(others) for side in (line.english, line.other)}
+    chosen: list[Sequence[Line]] = []
+    lines, of_source = 0, Counter[str]()
+    for paragraph in sorted(paragraphs, key=_place):
+        sides = {side for line in paragraph for side in (line.english, line.other)}
+        if len(paragraph) < 2 or len(sides) < 2 * len(paragraph) or sides & used:
+            continue
+        source = paragraph[0].source
+        if part_of(source) != "test" or of_source[source] + len(paragraph) > MOST_OF_A_SOURCE:
+            continue
+        if lines + len(paragraph) > HELD_OUT // 2:
+            break
+        chosen.append(paragraph)
+        used |= sides
+        lines += len(paragraph)
+        of_source[source] += len(paragraph)
+    return chosen
+
+
+def _place(lines: Sequence[Line]) -> bytes:
+    """The place of lines in an order that nothing but their text decides."""
+    return hashlib.sha256("\n".join("\t".join(line[2:]) for line in lines).encode()).digest()
 
 
 def write(

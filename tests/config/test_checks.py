@@ -162,7 +162,7 @@ def test_models_of_metrics_are_checked(wrong: dict[str, str], problem: str) -> N
         (
             "opus_Books/v1",
             "'opus_Books/v1' tells no documents; those of flores, ntrex, sacrebleu, flores200-plus, wmt24pp, "
-            "bouquet do",
+            "bouquet, file do",
         ),
     ],
 )

@@ -111,6 +111,28 @@ def test_which_files_may_be_read(tmp_path: Path) -> None:
     assert "is a file of the system" in problem("/proc/self/[LANG]", "/")
 
 
+def test_paragraphs_of_files_have_a_third_file(tmp_path: Path) -> None:
+    for name in ("a.en", "a.ru", "t.en.gz", "t.ru.gz"):
+        (tmp_path / name).touch()
+    text = with_paths("./a.[LANG]").replace("flores_devtest", "./t.[LANG].gz")
+    check = partial(check_paths, readable=Readable([str(tmp_path)]))
+
+    def problems(name: str) -> str:
+        try:
+            parse_config(f"{text}evaluation:\n  paragraphs: [{name}]\n", tmp_path / "en-ru.yml", check)
+        except ConfigError as error:
+            return str(error)
+        return ""
+
+    assert f"evaluation.paragraphs[0]: there is no file {tmp_path}/t.documents.gz" in problems("file_t")
+    (tmp_path / "t.documents.gz").symlink_to("/etc/passwd")
+    assert f"{tmp_path}/t.documents.gz is a file of the system" in problems("file_t")
+    (tmp_path / "t.documents.gz").unlink()
+    (tmp_path / "t.documents.gz").touch()
+    assert problems("file_t") == ""
+    assert "'file_a' is not in datasets.test" in problems("file_a")
+
+
 @pytest.mark.parametrize(
     "entry",
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from corpora.debian import DESCRIPTIONS, SECTIONS
+from corpora.debian import DESCRIPTIONS, PARAGRAPHS, SECTIONS
 from pipeline.common.lines import write_lines
 from translations_assets.common.settings import repository_root
 from translations_assets.config.schema import TrainingConfig
@@ -17,7 +17,7 @@ from translations_assets.stages.handles import DECODING_CONFIGS
 CONFIGS = sorted(Path(__file__).parents[2].joinpath("corpora").glob("*.yml"))
 DIRECT = "en-fr.direct"  # trained without a teacher: it ends where teachers are evaluated
 STUDENT_DECODING = yaml.safe_load((repository_root() / DECODING_CONFIGS / "student.yml").read_text())
-PAIRS = (*SECTIONS, DESCRIPTIONS, "apps", "dev", "test", "libreoffice-test")
+PAIRS = (*SECTIONS, DESCRIPTIONS, "apps", "dev", "test", "libreoffice-test", PARAGRAPHS)
 
 
 def load(config: Path, folder: Path) -> TrainingConfig:
@@ -28,6 +28,7 @@ def load(config: Path, folder: Path) -> TrainingConfig:
     for lang in ("en", "fr"):
         for name in (*PAIRS, "mono"):
             write_lines(folder / "en-fr.debian" / f"{name}.{lang}.zst", [f"a line of {name}"])
+    write_lines(folder / "en-fr.debian" / f"{PARAGRAPHS}.documents.zst", ["1 one"])
     return Project().configs.read(str(copy)).config
 
 
@@ -39,6 +40,7 @@ def test_a_config_reads_what_the_builder_writes(
     built = graph_of(load(config, tmp_path))
     read = {name for step in built.steps for name in re.findall(r"/([\w-]+)\.\w\w\.zst", repr(step.inputs))}
     assert {*PAIRS, *(["mono"] if config.stem != DIRECT else [])} <= read
+    assert "pipeline.eval.paragraphs" in {step.script for step in built.steps}
     stages = built.up_to(built.target)
     assert {"train_teacher", "evaluate_teacher"} <= {*stages}
     assert ("train_student" in stages, "evaluate_exported" in stages) == 2 * (config.stem != DIRECT,)
@@ -66,5 +68,6 @@ def test_held_out_text_is_in_no_training_set() -> None:
             "dev",
             "test",
             "libreoffice-test",
+            PARAGRAPHS,
         }
         assert "libreoffice-test" in held_out

@@ -13,7 +13,7 @@ from babel.messages import Catalog
 from babel.messages.mofile import write_mo
 
 from corpora import debian
-from corpora.debian import DESCRIPTIONS, Line, held_out, part_of
+from corpora.debian import DESCRIPTIONS, Line, held_out, held_out_paragraphs, part_of
 from pipeline.common.lines import read_lines
 
 pytestmark = pytest.mark.skipif(shutil.which("apt-get") is None, reason="apt builds the corpus: not Debian")
@@ -113,6 +113,7 @@ def test_a_corpus_is_built_from_an_archive(tmp_path: Path, monkeypatch: pytest.M
         ("It ends.", "Il finit."),
     }
     assert list(read_lines(output / "mono.en.zst")) == ["another one"]
+    assert not pairs("paragraphs-test")  # its package is for training
     numbers = json.loads((output / "corpus.json").read_text())
     assert numbers["gnome"]["pairs"] == 3
     assert list(numbers["packages"]) == ["alpha_1_all.deb"]
@@ -137,6 +138,29 @@ def test_half_of_what_is_held_out_is_descriptions_and_no_package_has_much_of_it(
     chosen = held_out([*pool, *(_line(20_000 + number) for number in range(5_000))], set())
     assert [sum(line.of == kind for line in chosen) for kind in kinds] == [500, 500]
     assert Counter(line.source for line in chosen).most_common(1)[0][1] <= 60
+
+
+def _paragraph(number: int, source: str) -> list[Line]:
+    return [_line(10 * number + one, DESCRIPTIONS, source) for one in range(4)]
+
+
+def test_whole_paragraphs_are_held_out_that_no_model_has_seen() -> None:
+    sources = [name for name in map("package {}".format, range(1000)) if part_of(name) == "test"]
+    paragraphs = [_paragraph(number, sources[number % len(sources)]) for number in range(1000)]
+    seen = {"apps": [_line(13)], "dev": [_line(23)], "test": [_line(31)], "libreoffice-test": [_line(42)]}
+    alone = [[_line(20_000, DESCRIPTIONS, sources[0])]]
+    trained = [
+        _paragraph(
+            3000, next(name for name in map("package {}".format, range(99)) if part_of(name) == "train")
+        )
+    ]
+    chosen = held_out_paragraphs([*trained, *alone, *paragraphs[:50], *paragraphs[:50]], seen)
+    kept = [*range(1), *range(3, 50)]  # the second and the third have a line of training's and dev's
+    assert sorted(map(list, chosen)) == sorted(paragraphs[number] for number in kept)
+    assert chosen == held_out_paragraphs([*reversed(paragraphs[:50])], seen)
+    most = held_out_paragraphs(paragraphs, {})
+    assert sum(map(len, most)) == 500
+    assert max(Counter(lines[0].source for lines in most).values()) <= 15
 
 
 def test_parts_have_their_shares_of_the_packages() -> None:

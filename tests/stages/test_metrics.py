@@ -52,6 +52,14 @@ def test_documents_of_sets_of_the_hub_come_from_there() -> None:
     assert (bouquet.args["provider"], bouquet.args["trg_code"]) == ("bouquet", "rus_Cyrl")
 
 
+def test_documents_of_own_files_are_in_a_third_file() -> None:
+    named, listed = "paragraphs: [flores_devtest, ntrex_test]", "    - ntrex_test\n"
+    text = METRICS.replace(named, "paragraphs: [file_x]").replace(listed, "    - /data/x.[LANG].gz\n")
+    assert len(graph(text).stages["evaluation_inputs"]) == 3  # models: nothing is fetched for documents
+    steps = evaluations(text, "paragraphs")
+    assert {step.inputs["documents"] for step in steps} == {LocalFile("/data/x.documents.gz")}
+
+
 METRICX = "evaluation: {metricx: [reference, qe]}\n"
 
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from translations_assets.config.datasets import listed
+from translations_assets.config.datasets import Dataset, listed
 from translations_assets.config.errors import among
+from translations_assets.config.providers import FILE
 from translations_assets.config.section import (
     FROM_LIST,
     Commit,
@@ -22,6 +23,7 @@ from translations_assets.config.section import (
     default,
     formed,
 )
+from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SHA256 = "[0-9a-f]{64}"
@@ -32,7 +34,8 @@ SELECTIONS = (("experiment", "selection", "corpus"), ("experiment", "selection",
 NOT_IN_MT5 = ("as", "bs", "ff", "gn", "hr", "nn", "oc", "or")  # of the languages here (Xue et al. 2021)
 JUDGE, JUDGE_PROMPT = (SECTION, "judge"), (SECTION, "judge-prompt")
 HUB_DOCUMENTS = ("flores200-plus", "wmt24pp", "bouquet")  # as in pipeline.data.hub_documents
-WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS)  # the others as in pipeline.data.documents
+# Those of files are in a file beside them; the others as in pipeline.data.documents
+WITH_DOCUMENTS = ("flores", "ntrex", "sacrebleu", *HUB_DOCUMENTS, FILE.name)
 # FLORES-200's SentencePiece model, whose pieces sacreBLEU's spBLEU counts. It is published without a digest;
 # the same file is NLLB-200's tokenizer, which has one.
 SPBLEU_URL = "https://tinyurl.com/flores200sacrebleuspm"
@@ -83,15 +86,16 @@ class Evaluation(Section):
     )
     judge_prompt: str | None = default(None, "file with its prompt; none: the pipeline's")
     paragraphs: Texts = default(
-        (), "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU, WMT24++, BOUQuET"
+        (),
+        "test sets that are evaluated by paragraphs, too: of FLORES, NTREX, sacreBLEU, WMT24++, BOUQuET, and "
+        "own files with a third file, `documents` in place of `[LANG]`",
     )
 
 
 def check_evaluation(config: Mapping[str, Any]) -> Found:
     """The key path and message of every problem in `evaluation`."""
     yield from _judge(config)
-    datasets = [dataset for _, dataset in listed(config, "test")]
-    known = {name: dataset for dataset in datasets for name in (dataset.key, dataset.short_name)}
+    known = _test_sets(config)
     for path, name in (*_named(config, PARAGRAPHS), *_named(config, UNALIGNED)):
         dataset = known.get(str(name))
         if dataset is None:
@@ -103,6 +107,26 @@ def check_evaluation(config: Mapping[str, Any]) -> Found:
             UNALIGNED,
             "needs the alignments of the corpus that teachers are trained on, and none is trained; remove it",
         )
+
+
+def own_documents(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """The files with the documents of test sets that are files themselves, where paragraphs are asked for."""
+    known = _test_sets(config)
+    for path, name in _named(config, PARAGRAPHS):
+        dataset = known.get(str(name))
+        if dataset and dataset.provider == FILE.name:
+            yield path, documents_file(dataset)
+
+
+def documents_file(dataset: Dataset) -> str:
+    """The path of the file that tells the document of each line of a test set that is files itself."""
+    return dataset.name.replace(PLACEHOLDER, "documents")
+
+
+def _test_sets(config: Mapping[str, Any]) -> Mapping[str, Dataset]:
+    """The test sets of a config as it was read, by all names that `evaluation` may call them."""
+    datasets = [dataset for _, dataset in listed(config, "test")]
+    return {name: dataset for dataset in datasets for name in (dataset.key, dataset.short_name)}
 
 
 def remarks(config: Mapping[str, Any]) -> Found:

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
+from translations_assets.config.evaluation import own_documents
 from translations_assets.config.known import of_scripts
 from translations_assets.config.languages import Language
 from translations_assets.config.providers import BY_URL, FILE
@@ -60,25 +61,31 @@ class Readable:
 
 
 def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
-    """The key path and message of every dataset whose files must not be read, or are not there.
+    """The key path and message of all files of datasets that must not be read, or are not there.
 
     A folder that is not there is reported once, not for each of its files.
     """
-    pair, absent = pair_of(config), set[str]()
-    for path, dataset in listed(config):
-        if dataset.provider != FILE.name or not dataset.name.startswith("/"):
+    absent = set[str]()
+    for path, file in dict.fromkeys([*_own_files(config), *own_documents(config)]):
+        if not file.startswith("/"):
             continue
-        files = (dataset.name.replace(PLACEHOLDER, side.code) for side in sides_of(path, pair) if side)
-        for file in dict.fromkeys(files):
-            if message := _refusal(file, readable.folders, readable.keys):
-                yield path, message
-            elif not readable.is_known(file):
-                folder = os.path.dirname(file)
-                if os.path.isdir(folder):
-                    yield path, f"there is no file {file}"
-                elif folder not in absent:
-                    absent.add(folder)
-                    yield path, f"there is no folder {folder}"
+        if message := _refusal(file, readable.folders, readable.keys):
+            yield path, message
+        elif not readable.is_known(file):
+            folder = os.path.dirname(file)
+            if os.path.isdir(folder):
+                yield path, f"there is no file {file}"
+            elif folder not in absent:
+                absent.add(folder)
+                yield path, f"there is no folder {folder}"
+
+
+def _own_files(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    pair = pair_of(config)
+    for path, dataset in listed(config):
+        if dataset.provider == FILE.name:
+            for side in filter(None, sides_of(path, pair)):
+                yield path, dataset.name.replace(PLACEHOLDER, side.code)
 
 
 def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str:

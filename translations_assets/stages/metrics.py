@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from translations_assets.common.errors import GraphError
 from translations_assets.config.datasets import Dataset
-from translations_assets.config.evaluation import HUB_DOCUMENTS, SPBLEU_SHA256, SPBLEU_URL
-from translations_assets.config.providers import PARALLEL
+from translations_assets.config.evaluation import HUB_DOCUMENTS, SPBLEU_SHA256, SPBLEU_URL, documents_file
+from translations_assets.config.providers import FILE, PARALLEL
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Folder, Input, LocalFile, Output, RepoFile
@@ -39,13 +39,13 @@ MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of COMET's models, as in pipel
 
 @dataclass(frozen=True)
 class EvaluationInputs:
-    """The models of the metrics that the config names; the documents of test sets, by the sets' keys."""
+    """The models of the metrics that the config names; the documents of test sets, by the sets' names."""
 
     spbleu: Output | None = None
     comet: Output | None = None
     comet_vocab: Output | None = None
     metricx: Model | None = None
-    documents: Mapping[str, Output] = field(default_factory=dict)
+    documents: Mapping[str, Input] = field(default_factory=dict)
 
 
 @stage(group="evaluation")
@@ -62,7 +62,7 @@ def evaluation_inputs(config: TrainingConfig) -> EvaluationInputs:
         comet = _fetch("comet", given.url, given.sha256, f"model{PurePosixPath(given.url).suffix}")
         vocab = _fetch("comet-vocab", given.vocab_url, given.vocab_sha256, "vocab.spm")
     documents = {
-        dataset.key: _documents(config, dataset)
+        dataset.known_as: _documents(config, dataset)
         for dataset in config.datasets.test
         if _is_named(dataset, config.evaluation.paragraphs)
     }
@@ -86,7 +86,9 @@ def _fetch(name: str, url: str, sha256: str, file: str) -> Output:
     return fetched[file]
 
 
-def _documents(config: TrainingConfig, dataset: Dataset) -> Output:
+def _documents(config: TrainingConfig, dataset: Dataset) -> Input:
+    if dataset.provider == FILE.name:
+        return LocalFile(documents_file(dataset))
     src, trg = config.source, config.target
     provider = PARALLEL[dataset.provider]
     fetched = step(
@@ -261,7 +263,7 @@ def _judge(config: TrainingConfig, name: str, evaluation: ModelEvaluation, backw
 
 def _paragraphs(
     config: TrainingConfig,
-    documents: Output,
+    documents: Input,
     evaluation: ModelEvaluation,
     backwards: bool,
     exported: Folder | None,
