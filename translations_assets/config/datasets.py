@@ -103,6 +103,10 @@ class Dataset:
         """All names by which people can ask for it: its key, its alias, its short name without one."""
         return tuple(filter(None, (self.key, self.alias, self.slug)))
 
+    def file(self, code: str) -> str:
+        """The path of a dataset's file, if it is files: with a language's code in place of `[LANG]`."""
+        return self.name.replace(PLACEHOLDER, code)
+
     @cached_property
     def slug(self) -> str:
         """The name that follows from the key: letters and digits of any script, `_` and `-`.

@@ -23,7 +23,6 @@ from translations_assets.config.section import (
     default,
     formed,
 )
-from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
 SHA256 = "[0-9a-f]{64}"
@@ -120,7 +119,7 @@ def own_documents(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
 
 def documents_file(dataset: Dataset) -> str:
     """The path of the file that tells the document of each line of a test set that is files itself."""
-    return dataset.name.replace(PLACEHOLDER, "documents")
+    return dataset.file("documents")
 
 
 def _test_sets(config: Mapping[str, Any]) -> Mapping[str, Dataset]:

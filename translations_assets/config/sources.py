@@ -85,7 +85,7 @@ def _own_files(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     for path, dataset in listed(config):
         if dataset.provider == FILE.name:
             for side in filter(None, sides_of(path, pair)):
-                yield path, dataset.name.replace(PLACEHOLDER, side.code)
+                yield path, dataset.file(side.code)
 
 
 def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str:

@@ -10,7 +10,6 @@ from translations_assets.config.datasets import Dataset
 from translations_assets.config.languages import Language
 from translations_assets.config.providers import FILE, MONO, PARALLEL, monolingual
 from translations_assets.config.schema import TrainingConfig
-from translations_assets.config.urls import PLACEHOLDER
 from translations_assets.graph.stage import stage, step
 from translations_assets.graph.step import Arg, Input, LocalFile, Output
 from translations_assets.stages.alignments import align, learn_priors
@@ -165,7 +164,7 @@ def import_parallel(config: TrainingConfig, category: str, dataset: Dataset) -> 
     args: dict[str, Arg] = {"dataset": dataset.name, **{f"{side}_code": codes[side] for side in codes}}
     inputs: dict[str, Input | None] = {}
     if dataset.provider == FILE.name:
-        args, inputs = {}, {f"corpus_{side}": _file(dataset, codes[side]) for side in codes}
+        args, inputs = {}, {f"corpus_{side}": LocalFile(dataset.file(codes[side])) for side in codes}
     corpus = corpus_step(
         config,
         f"pipeline.data.parallel_{dataset.provider.replace('-', '_')}",
@@ -199,7 +198,7 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
     args: dict[str, Arg] = {"lang": lang, "max_sentences": limits.per_dataset}
     inputs: dict[str, Input | None] = {}
     if dataset.provider == FILE.name:
-        inputs["text"] = _file(dataset, code)
+        inputs["text"] = LocalFile(dataset.file(code))
     else:
         args |= {"dataset": dataset.name, "code": code}
     if dataset.provider == "hplt":
@@ -227,11 +226,6 @@ def import_mono(config: TrainingConfig, side: Side, dataset: Dataset) -> Mono:
             outputs=outputs,
         )
     return Mono(fetched[outputs[0]], dataset)
-
-
-def _file(dataset: Dataset, code: str) -> LocalFile:
-    """The file of a dataset in the language with a code."""
-    return LocalFile(dataset.name.replace(PLACEHOLDER, code))
 
 
 def _chinese_args(src: Language, trg: Language) -> dict[str, Arg]:
