@@ -103,6 +103,16 @@ def test_what_is_made_in_part_is_told_as_such(command: Command, place: Place) ->
     assert "No model is evaluated yet." in text
 
 
+def test_the_backwards_model_says_its_direction(command: Command, place: Place) -> None:
+    make("evaluate_backwards")
+    command("report", PARTITION)
+    assert re.search(r"backwards \(Esperanto → English\)\s+1\.0\s+2\.0", Page(place.root / PAGE).text)
+    command("report", PARTITION, "--card")
+    card = (place.root / CARD).read_text()
+    assert "| backwards (Esperanto → English) | 1.0 | 2.0 ± 0.5 |" in card
+    assert "## Sentences" not in card  # of the other direction none are shown
+
+
 def test_a_training_whose_gpu_was_full_says_so(
     command: Command, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

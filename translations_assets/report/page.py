@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from translations_assets.config.model_names import RELEASED
+from translations_assets.config.model_names import BACKWARDS, RELEASED
 from translations_assets.records.cost import amount, duration
 from translations_assets.records.run import RunOptions
 from translations_assets.report.card import card_metadata
@@ -57,6 +57,7 @@ def _shown(report: Report, config: str) -> dict[str, Any]:
         "config": config,
         "source_language": source,
         "target_language": target,
+        "named": lambda model: f"{model} ({target} → {source})" if model == BACKWARDS else model,
         "experiment": report.session.config.experiment,
         "overrides": " ".join(RunOptions(overrides=report.session.options.overrides).words()),
         "metadata": yaml.safe_dump(card_metadata(report), sort_keys=False, allow_unicode=True),
