@@ -21,7 +21,7 @@ from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunRecord
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
-from translations_assets.why.provenance import provenance
+from translations_assets.why.provenance import made_from, provenance
 
 UPPER = """
 import argparse, os, pathlib
@@ -144,3 +144,40 @@ def test_a_long_chain_is_no_trouble() -> None:
     for number in range(1, 1500):
         made = finish(store, str(number), {"text": b"%d" % number}, {"text/text": made.outputs["text"]})
     assert [step["label"] for step in provenance(store, made)["steps"]] == [str(n) for n in range(1500)]
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("collected", [False, True])
+def test_a_step_that_hands_on_what_it_reads_is_not_its_own_maker(
+    local: LocalStore, recorded: bool, collected: bool
+) -> None:
+    """An export has the bytes of the quantised model; a training hands on its vocabulary."""
+    vocabulary = finish(local, "vocabulary", {"vocab.spm": b"v"}, ended=1)
+    given = {"vocab/vocab.spm": vocabulary.outputs["vocab.spm"]}
+    student = finish(local, "student", {"vocab.spm": b"v", "model": b"m"}, given, ended=2)
+    read = {f"model/{name}": blob for name, blob in student.outputs.items()}
+    quantized = finish(local, "quantized", {"vocab.spm": b"v", "model.bin": b"q"}, read, ended=3)
+    read = {f"model/{name}": blob for name, blob in quantized.outputs.items()}
+    exported = finish(
+        local, "exported", {"v.spm": b"v", "model.enru.bin": b"q"}, read, stage="export", ended=4
+    )
+    steps = (vocabulary, student, quantized, exported)
+    if recorded:
+        local.write_run("run-1", RunRecord(uses={made.label: (made.key, 1) for made in steps}))
+    if collected:
+        collect(local, Rules(keep_days=0, keep_refs=0, grace_days=0), delete=True)
+        assert {made.label for made in local.retired()} == {"vocabulary", "student", "quantized"}
+    assert [made.label for made in made_from(local, exported)] == [made.label for made in steps]
+
+
+def test_of_steps_that_made_the_same_the_one_before_counts() -> None:
+    """Compressing what was decompressed makes the first contents again, from what was made of them."""
+    store = MemoryStore()
+    first = finish(store, "first", {"text.zst": b"z"}, ended=1)
+    plain = finish(store, "plain", {"text": b"t"}, {"text.zst": first.outputs["text.zst"]}, ended=2)
+    again = finish(store, "again", {"text.zst": b"z"}, {"text": plain.outputs["text"]}, ended=3)
+    for record in ((again, plain, first), (first, plain, again)):
+        uses = {made.label: (made.key, 1) for made in record}
+        store.write_run("run-1", RunRecord(uses=uses))
+        assert [made.label for made in made_from(store, plain)] == ["first", "plain"]
+        assert [made.label for made in made_from(store, again)] == ["first", "plain", "again"]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -127,6 +128,7 @@ class _Collection(Generic[P]):
         self.reached: set[bytes] = set()
         self.held: set[bytes] = set()  # those that stay for as long as some run goes on
         self.wanted: set[bytes] = set()  # inputs of what is kept or held
+        self.explained: set[bytes] = set()  # outputs of what is kept that it did not only pass on
         self.garbage: dict[Id, _Facts] = {}
         self.half_retired: list[Id] = []  # by a collection that was ended, and kept by this one
         self.retired: dict[Id, float] = {}  # those of an earlier collection, and when that was
@@ -209,6 +211,7 @@ class _Collection(Generic[P]):
         self.kept.add(name)
         self.reached.update(manifest.outputs, manifest.origins)
         self.wanted.update(manifest.inputs)
+        self.explained.update({*manifest.outputs} - {*manifest.inputs})
 
     def _retire(self, roots: _Roots[P]) -> _Roots[P]:
         """Take out of use what is not kept; return what the records ask for after that."""
@@ -240,20 +243,23 @@ class _Collection(Generic[P]):
 
     def _settle(self, held: set[Id]) -> set[Id]:
         """Find the garbage that stays as provenance of kept inputs; its code and config stay, too."""
-        producers: dict[bytes, Id] = {}
+        makers = defaultdict[bytes, list[Id]](list)
         for name, gone in self.garbage.items():
-            producers.update(dict.fromkeys(gone.outputs, name))
-        needed: set[Id] = set()
-        to_do = [self.wanted]
+            for digest in gone.outputs:
+                makers[digest].append(name)
+        needed, seen, to_do = set[Id](), set(self.explained), list(self.wanted)
         while to_do:
-            for digest in to_do.pop() - self.reached:
-                producer = producers.get(digest)
-                if producer is None:
-                    self.reached.add(digest)  # a file of the repository
-                elif producer not in needed:
-                    needed.add(producer)
-                    self.reached.update(self.garbage[producer].origins)
-                    to_do.append(set(self.garbage[producer].inputs))
+            digest = to_do.pop()
+            if digest in seen:
+                continue
+            seen.add(digest)
+            if digest not in makers:
+                self.reached.add(digest)  # a file of the repository
+            for maker in makers.get(digest, ()):
+                if maker not in needed:
+                    needed.add(maker)
+                    self.reached.update(self.garbage[maker].origins)
+                    to_do.extend(self.garbage[maker].inputs)
         for name in self.garbage.keys() - held:
             gone = self.garbage[name]
             self.owner.update(dict.fromkeys((*gone.outputs, *gone.origins), name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -54,35 +55,40 @@ class _Trace:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.read_run = cache(store.read_run)
-        self._makers: dict[str, Manifest] = {}
+        self._makers: dict[str, list[Manifest]] = defaultdict(list)
         self._runs: set[str] = set()
         self._knows_all = False
 
     def steps(self, artifact: Manifest) -> Iterator[Manifest]:
         """The steps that an artifact comes from, each after those that it comes from, itself last."""
-        done: set[tuple[str, int]] = set()
+        entered: set[tuple[str, int]] = set()
         stack = [(artifact, False)]
         while stack:
             step, is_next = stack.pop()
-            if (step.key, step.generation) in done:
-                continue
             if is_next:
-                done.add((step.key, step.generation))
                 yield step
-                continue
-            stack.append((step, True))
-            makers = (self.maker(step, digest) for digest in inputs_of(step).values())
-            stack += [(maker, False) for maker in makers if maker]
+            elif _id(step) not in entered:
+                entered.add(_id(step))
+                stack.append((step, True))
+                makers = (self.maker(step, digest) for digest in inputs_of(step).values())
+                stack += [(maker, False) for maker in makers if maker]
 
     def maker(self, step: Manifest, digest: str) -> Manifest | None:
-        """The step that made an input of a step; None for a file of the repository."""
-        if digest not in self._makers:
-            self._learn_run(step.provenance.run)
-        if digest not in self._makers and not self._knows_all:
+        """The step that made an input of a step; None for a file of the repository.
+
+        A step may hand on what it reads: an export has the quantised model, and several steps one vocabulary.
+        """
+        self._learn_run(step.provenance.run)
+        found = self._others(step, digest)
+        if not found and not self._knows_all:
             self._knows_all = True
             for manifest in (*self._store.manifests(), *self._store.retired()):
                 self._learn(manifest)
-        return self._makers.get(digest)
+            found = self._others(step, digest)
+        return min(found, key=lambda made: made.ended >= step.ended, default=None)
+
+    def _others(self, step: Manifest, digest: str) -> list[Manifest]:
+        return [made for made in self._makers.get(digest, ()) if _id(made) != _id(step)]
 
     def _learn_run(self, run: str) -> None:
         if run in self._runs:
@@ -90,12 +96,17 @@ class _Trace:
         self._runs.add(run)
         record = self._store.read_run(run)
         for key, generation in record.uses.values() if record else ():
-            if manifest := self._store.generation(key, generation):
+            manifest = self._store.generation(key, generation) or self._store.read_retired(key, generation)
+            if manifest:
                 self._learn(manifest)
 
     def _learn(self, manifest: Manifest) -> None:
         for blob in manifest.outputs.values():
-            self._makers.setdefault(blob.digest, manifest)
+            self._makers[blob.digest].append(manifest)
+
+
+def _id(manifest: Manifest) -> tuple[str, int]:
+    return manifest.key, manifest.generation
 
 
 def inputs_of(manifest: Manifest) -> Mapping[str, str]:
