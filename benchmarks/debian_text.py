@@ -92,7 +92,8 @@ class _Apt:
     ) -> None:
         self._code = code
         self._lists, self._debs, self._locales = work / "lists", work / "debs", locales
-        for folder in (self._lists / "partial", self._debs, work / "cache" / "archives" / "partial"):
+        partial = self._debs / "partial"
+        for folder in (self._lists / "partial", partial, work / "cache" / "archives" / "partial"):
             folder.mkdir(parents=True, exist_ok=True)
         self._options = [
             *("-o", f"Dir::State::lists={self._lists.resolve()}", "-o", f"Dir::Cache={work.resolve()}/cache"),
@@ -102,9 +103,9 @@ class _Apt:
             subprocess.run(["apt-get", *self._options, "-qq", "update"], check=True)
         missing = [name for name in packages if not any(self._debs.glob(f"{name}_*.deb"))]
         if missing:
-            subprocess.run(
-                ["apt-get", *self._options, "-qq", "download", *missing], cwd=self._debs, check=True
-            )
+            subprocess.run(["apt-get", *self._options, "-qq", "download", *missing], cwd=partial, check=True)
+            for deb in partial.glob("*.deb"):  # whole ones, by now
+                deb.rename(self._debs / deb.name)
 
     def descriptions(self) -> Iterator[tuple[str, str, str]]:
         """The descriptions of packages."""

@@ -6,7 +6,7 @@ apt's lists and the packages stay in a folder of one's own and are used again; n
 import re
 import subprocess
 import tarfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,8 +36,8 @@ class Apt:
         """Fetch the lists, unless they are there. Raises CalledProcessError when apt-get cannot."""
         for folder in (self.work / "lists" / "partial", self.work / "cache" / "archives" / "partial"):
             folder.mkdir(parents=True, exist_ok=True)
-        (self.work / "debs").mkdir(exist_ok=True)
-        if not any(self._lists(f"Translation-{self.lang}")):
+        (self.work / "debs" / "partial").mkdir(parents=True, exist_ok=True)
+        if not any(self._lists(_translations(self.lang))):
             self._get("update")
 
     @cached_property
@@ -66,7 +66,7 @@ class Apt:
 
     def descriptions(self, lang: str) -> Iterator[tuple[str, str, str]]:
         """MD5 sum of the English text, package, and the description in a language: synopsis first."""
-        for stanza in self._stanzas(f"Translation-{lang}"):
+        for stanza in self._stanzas(_translations(lang)):
             text = stanza.get(f"Description-{lang}")
             if text is not None and "Description-md5" in stanza:
                 yield stanza["Description-md5"], stanza["Package"], text
@@ -76,18 +76,27 @@ class Apt:
         missing = [name for name in sorted(names) if not self._deb(name)]
         for start in range(0, len(missing), BATCH):
             part = missing[start : start + BATCH]
-            try:
-                self._get("download", *part)
-            except subprocess.CalledProcessError:  # one that cannot be fetched fails all
+            if not self._fetch(part):  # one that cannot be fetched fails all
                 for name in part:
-                    self._get("download", name, check=False)
+                    self._fetch([name])
         found = {name: self._deb(name) for name in sorted(names)}
         return {name: path for name, path in found.items() if path}
+
+    def _fetch(self, names: Sequence[str]) -> bool:
+        """Fetch packages; only whole ones leave `partial`, where apt-get goes on with what it had begun."""
+        try:
+            self._get("download", *names)
+        except subprocess.CalledProcessError:
+            return False
+        for name in names:
+            for deb in (self.work / "debs" / "partial").glob(f"{name}_*.deb"):
+                deb.rename(self.work / "debs" / deb.name)
+        return True
 
     def _deb(self, name: str) -> Path | None:
         return next((self.work / "debs").glob(f"{name}_*.deb"), None)
 
-    def _get(self, *words: str, check: bool = True) -> None:
+    def _get(self, *words: str) -> None:
         work = self.work.resolve()
         options = {
             "Dir::State::lists": f"{work}/lists",
@@ -99,7 +108,7 @@ class Apt:
             f"{CONTENTS}::Description": "$(RELEASE)/$(COMPONENT) Contents-$(ARCHITECTURE)",
         }
         settings = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        subprocess.run(["apt-get", "-qq", *settings, *words], cwd=work / "debs", check=check)
+        subprocess.run(["apt-get", "-qq", *settings, *words], cwd=work / "debs" / "partial", check=True)
 
     def _lists(self, name: str) -> list[Path]:
         return sorted((self.work / "lists").glob(f"*_{name}*"))
@@ -114,6 +123,10 @@ class Apt:
                 fields = re.findall(r"^([\w-]+): ?(.*(?:\n .*)*)", stanza, re.M)
                 if fields:
                     yield dict(fields)
+
+
+def _translations(lang: str) -> str:
+    return "Translation-" + lang.replace("_", "%5f")  # as apt writes names of files
 
 
 def files(deb: Path, path: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:

@@ -25,6 +25,7 @@ import hashlib
 import json
 import logging
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -37,6 +38,7 @@ from corpora import texts
 from corpora.apt import Apt, Package, files
 
 DESCRIPTIONS, LIBREOFFICE = "descriptions", "libreoffice"
+OFFICE_HELP, MANUALS = "libreoffice-help", "manpages"  # packages that each language has
 SECTIONS = ("gnome", "kde")  # of Debian that are sets of their own
 LARGEST = 2_000_000  # bytes of a package that is taken for its messages: larger ones are games' and manuals
 PARAGRAPHS = "paragraphs-test"
@@ -67,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     log.info("%d packages", len(debs))
     described = [*described_paragraphs(apt, args.lang)]
     lines = [*chain.from_iterable(described), *package_lines(apt.packages, debs, args.lang)]
+    if not lines:
+        sys.exit(f"No package has text in {args.lang!r}. Name the language as Debian does: fr, pt_BR, zh_CN")
     sets = divided(lines)
     paragraphs = held_out_paragraphs(described, sets)
     sets[PARAGRAPHS] = [*chain.from_iterable(paragraphs)]
@@ -85,8 +89,13 @@ def wanted(apt: Apt, lang: str) -> set[str]:
     """The packages to read: not too large ones with messages or help pages, LibreOffice's, manual pages."""
     held = rf"/(?:{locales(lang)}/LC_MESSAGES/[^/]*\.mo|help/{locales(lang)}/.*\.(?:page|docbook))$"
     small = {name for name in apt.holders(re.compile(held)) if apt.packages[name].size <= LARGEST}
-    office = (f"libreoffice-l10n-{lang}", f"libreoffice-help-{lang}", "libreoffice-help-en-us")
-    return small | apt.packages.keys() & {*office, f"manpages-{lang}"}
+    whole = [_in_language(name, lang) for name in (f"{LIBREOFFICE}-l10n", OFFICE_HELP, MANUALS)]
+    return small | apt.packages.keys() & {*whole, _in_language(OFFICE_HELP, "en_US")}
+
+
+def _in_language(package: str, lang: str) -> str:
+    """The package of a language, such as libreoffice-help-pt-br."""
+    return f"{package}-{lang.lower().replace('_', '-')}"
 
 
 def described_paragraphs(apt: Apt, lang: str) -> Iterator[list[Line]]:
@@ -122,7 +131,7 @@ def package_lines(packages: Mapping[str, Package], debs: Mapping[str, Path], lan
             of = LIBREOFFICE
         for pair in texts.sentence_pairs(_messages_and_help(deb, lang), lang):
             yield Line(of, package.source, *pair)
-    help_files = [debs.get(f"libreoffice-help-{code}") for code in ("en-us", lang)]
+    help_files = [debs.get(_in_language(OFFICE_HELP, code)) for code in ("en_US", lang)]
     if all(help_files):
         english, other = (_html_pages(deb) for deb in help_files if deb)
         common = (
@@ -155,7 +164,7 @@ def _html_pages(deb: Path) -> dict[str, Mapping[str, str]]:
 
 def manual_lines(debs: Mapping[str, Path], lang: str) -> Iterator[str]:
     """The sentences of the manual pages in the language."""
-    deb = debs.get(f"manpages-{lang}")
+    deb = debs.get(_in_language(MANUALS, lang))
     for _, data in files(deb, re.compile(rf"/man/{locales(lang)}/man\d/[^/]*\.gz$")) if deb else ():
         yield from texts.manual_sentences(gzip.decompress(data).decode("utf-8", "replace"), lang)
 
@@ -283,7 +292,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--lang", required=True, help="the other language, as Debian's packages call it")
+    parser.add_argument("--lang", required=True, help="the other language, as Debian calls it: fr, pt_BR")
     parser.add_argument("--output", required=True, type=Path, help="folder for the corpus")
     parser.add_argument("--work", type=Path, help="folder of lists and packages; by default in --output")
     return parser.parse_args(argv)

@@ -1,5 +1,6 @@
 """A corpus is built from a small archive of Debian's form, by apt itself."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -13,6 +14,7 @@ from babel.messages import Catalog
 from babel.messages.mofile import write_mo
 
 from corpora import debian
+from corpora.apt import Apt
 from corpora.debian import DESCRIPTIONS, Line, held_out, held_out_paragraphs, part_of
 from pipeline.common.lines import read_lines
 
@@ -35,10 +37,11 @@ def _sha256(path: Path) -> str:
 
 
 class Archive:
-    """A trusted archive in a folder, with apt's configuration for it."""
+    """A trusted archive in a folder, with apt's configuration for it, and translations into one language."""
 
-    def __init__(self, root: Path) -> None:
-        self.root, self.index, self.english, self.french, self.contents = root, "", "", "", ""
+    def __init__(self, root: Path, lang: str = "fr") -> None:
+        self.root, self.lang = root, lang
+        self.index, self.english, self.translated, self.contents = "", "", "", ""
 
     def add(self, name: str, section: str, described: str, translated: str, held: dict[str, bytes]) -> None:
         """A package with files, its description and the translation of that."""
@@ -62,7 +65,8 @@ class Archive:
         self.index += f"{control.partition('Description')[0]}Description-md5: {digest}\n{sums}\n"
         self.english += f"Package: {name}\nDescription-md5: {digest}\nDescription-en: {described}\n\n"
         if translated:
-            self.french += f"Package: {name}\nDescription-md5: {digest}\nDescription-fr: {translated}\n\n"
+            head = f"Package: {name}\nDescription-md5: {digest}\n"
+            self.translated += f"{head}Description-{self.lang}: {translated}\n\n"
 
     def publish(self) -> Path:
         """Write the indexes; returns apt's configuration."""
@@ -70,7 +74,7 @@ class Archive:
         for path, text in {
             "main/binary-amd64/Packages": self.index,
             "main/i18n/Translation-en": self.english,
-            "main/i18n/Translation-fr": self.french,
+            f"main/i18n/Translation-{self.lang}": self.translated,
             "main/Contents-amd64": self.contents,
         }.items():
             (suite / path).parent.mkdir(parents=True, exist_ok=True)
@@ -117,6 +121,38 @@ def test_a_corpus_is_built_from_an_archive(tmp_path: Path, monkeypatch: pytest.M
     numbers = json.loads((output / "corpus.json").read_text())
     assert numbers["gnome"]["pairs"] == 3
     assert list(numbers["packages"]) == ["alpha_1_all.deb"]
+
+
+def test_a_language_of_a_country_has_its_descriptions_and_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Archive(tmp_path / "archive", "pt_BR")
+    page = {"usr/share/man/pt_BR/man1/x.1.gz": gzip.compress(b".SH X\nUm texto.\n")}
+    archive.add("manpages-pt-br", "doc", "manual pages", "manuais", page)
+    monkeypatch.setenv("APT_CONFIG", str(archive.publish()))
+    output = tmp_path / "corpus"
+    debian.main(["--lang", "pt_BR", "--output", str(output)])
+    assert list(read_lines(output / "descriptions.pt_BR.zst")) == ["manuais"]
+    assert list(read_lines(output / "mono.pt_BR.zst")) == ["Um texto."]
+    assert not list(read_lines(output / "mono.en.zst"))
+    with pytest.raises(SystemExit, match="No package has text in 'pt_br'. Name the language as Debian does"):
+        debian.main(["--lang", "pt_br", "--output", str(tmp_path / "other")])
+
+
+def test_a_package_whose_download_was_interrupted_is_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Archive(tmp_path / "archive")
+    for name in ("alpha", "beta"):
+        archive.add(name, "utils", name, "", {"usr/share/x": b"x" * 100_000})
+    monkeypatch.setenv("APT_CONFIG", str(archive.publish()))
+    apt = Apt(tmp_path / "work", "fr")
+    apt.update()
+    whole = (archive.root / "alpha_1_all.deb").read_bytes()
+    (apt.work / "debs" / "partial" / "alpha_1_all.deb").write_bytes(whole[: len(whole) // 2])
+    (archive.root / "beta_1_all.deb").unlink()
+    assert apt.download(["alpha", "beta"]) == {"alpha": apt.work / "debs" / "alpha_1_all.deb"}
+    assert (apt.work / "debs" / "alpha_1_all.deb").read_bytes() == whole
 
 
 def _line(number: int, of: str = "apps", source: str = "one") -> Line:
