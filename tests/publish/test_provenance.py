@@ -156,9 +156,10 @@ def test_a_model_of_others_has_its_providers_licence_before_the_configs(
 ) -> None:
     url = "https://example.org/model"
     told = Statistics.from_dict({"revision": "v1", "licence": stated, "source": [{"url": url, "bytes": 1}]})
-    fetched = replace(made("fetch-nllb", "a"), outputs={"model.tar": blob("a")})
+    fetched = replace(made("fetch-nllb-en-ru", "a"), outputs={"model.tar": blob("a")})
     origins = Origins("en-ru", [OriginStep(fetched, told), OriginStep(made("export", "b", "a"), None)])
-    (model,) = bill_of(origins, given("nllb", "hugging-face", "mit"))["components"]
+    given_too = given("nll", "marian", "gpl-3.0")
+    (model,) = bill_of(origins, given_too, given("nllb", "hugging-face", "mit"))["components"]
     assert (model["type"], model["version"]) == ("machine-learning-model", "v1")
     assert model["licenses"] == licences
     assert model["externalReferences"] == [{"type": "distribution", "url": url}]
@@ -174,7 +175,8 @@ def test_test_sets_have_their_short_names() -> None:
 
 def test_a_service_is_named_though_nothing_is_fetched_of_it() -> None:
     origins = Origins("en-ru", [OriginStep(made("export", "b", "a"), None)])
-    (service,) = bill_of(origins, given("judge", "endpoint", None))["components"]
+    twice = (given("judge", "endpoint", None),) * 2  # a teacher that translates back, too
+    (service,) = bill_of(origins, *twice)["components"]
     assert (service["type"], service["name"]) == ("machine-learning-model", "a-model")
     assert "licenses" not in service
 

@@ -15,6 +15,7 @@ from typing import Any
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from translations_assets.config.model_names import EXPORTED
+from translations_assets.config.translators import Translator
 from translations_assets.publish.origins import (
     Library,
     Origins,
@@ -61,17 +62,23 @@ def _parts(report: Report, origins: Origins) -> Iterator[Component]:
     """Datasets, models of others, this code, libraries and the engine."""
     for made, source in origins.datasets:
         yield _dataset(made, source)
-    licences = {f"fetch-{one.name}": one.translator.licence or "" for one in report.given}
+    given = {one.name: one.translator for one in report.given}
     for one in origins.fetched:
-        yield _fetched(one, licences.get(one.manifest.label, ""))
-    for given in report.given:
-        if given.translator.form in SERVICES:
-            name = given.translator.identity
-            yield _component(MODEL, f"service:{given.name}", name, licence=given.translator.licence)
+        yield _fetched(one, _stated(one.manifest.label, given))
+    for name, translator in given.items():
+        if translator.form in SERVICES:
+            yield _component(MODEL, f"service:{name}", translator.identity, licence=translator.licence)
     for revision in origins.revisions:
         yield _component("application", f"code:{revision}", "translations-assets", revision)
     for pin in dict.fromkeys((*origins.libraries, *_engine(report))):
         yield _library(pin)
+
+
+def _stated(label: str, given: Mapping[str, Translator]) -> str:
+    """The licence of the translator that a step such as fetch-nllb-en-ru fetched, as the config states it."""
+    names = (name for name in given if label.startswith(f"fetch-{name}-"))
+    name = max(names, key=len, default="")
+    return given[name].licence or "" if name else ""
 
 
 def _dataset(made: Manifest, source: Source) -> Component:

@@ -39,6 +39,7 @@ from translations_assets.results.training import Training
 from translations_assets.running.prices import Prices, class_of, spent_on
 from translations_assets.running.resolve import parallel_map
 from translations_assets.running.session import Session
+from translations_assets.stages.continuation import back_translates
 from translations_assets.why.history import History
 
 if TYPE_CHECKING:
@@ -108,17 +109,20 @@ class Report:
 
     @property
     def given(self) -> list[GivenTranslator]:
-        """The translators of the config that made text for training, in place of models trained here; of a
-        pivot both.
+        """The translators of the config that made text for training, in place of models trained here, with
+        their shares of that text; of a pivot both.
         """
         config = self.session.config
-        uses = {"teacher": config.experiment.teacher, "back-translation": config.experiment.backwards}
+        uses = {"teacher": config.experiment.teacher}
+        if back_translates(config):
+            uses["back-translation"] = config.experiment.backwards
+        shares: dict[tuple[str, str], float] = {}
+        for use, mix in uses.items():
+            for name, share in (mix or {}).items():
+                for one in dict.fromkeys(config.translators[name].legs or (name,)):
+                    shares[one, use] = shares.get((one, use), 0.0) + share / sum(mix.values())
         return [
-            GivenTranslator(one, use, share / sum(mix.values()), config.translators[one])
-            for use, mix in uses.items()
-            if mix
-            for name, share in mix.items()
-            for one in config.translators[name].legs or (name,)
+            GivenTranslator(one, use, share, config.translators[one]) for (one, use), share in shares.items()
         ]
 
     @property

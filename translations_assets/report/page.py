@@ -150,7 +150,7 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
 
 def _score_tiles(report: Report, found: Scores) -> Iterator[tuple[str, str, str]]:
     """Name, value and note of the shown model's scores."""
-    where = f"{report.shown_model}, {report.score_tables[0].dataset}"
+    where = f"{report.shown_model}, {found.dataset}"
     for metric in ("comet", "chrf", "bleu"):
         if metric in found.by_metric:
             score = found.by_metric[metric].score
@@ -159,7 +159,7 @@ def _score_tiles(report: Report, found: Scores) -> Iterator[tuple[str, str, str]
 
 def _gains(report: Report, found: Scores, metric: str) -> Iterator[str]:
     """Compare the shown model's score with that of the one before, and of the released model."""
-    earlier = report.before.get((report.shown_model, report.score_tables[0].dataset))
+    earlier = report.before.get((report.shown_model, found.dataset))
     if earlier and metric in earlier.scores.by_metric:
         gain = found.by_metric[metric].score - earlier.scores.by_metric[metric].score
         yield f"{gain:+.1f} from before"
