@@ -34,6 +34,7 @@ class KintoServer:
     requests  method and path of each
     busy      how many further requests are answered 503
     lost      how many further attachments are kept, but answered 503
+    refused   how many further requests of these methods are answered 403
     """
 
     def __init__(self, bucket: str) -> None:
@@ -43,6 +44,7 @@ class KintoServer:
         self.status = "signed"
         self.requests: list[str] = []
         self.busy = self.lost = 0
+        self.refused: dict[str, int] = {}
         self._time = 1000
 
     def answer(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
@@ -54,6 +56,9 @@ class KintoServer:
             return 503, None
         if method != "GET" and headers.get("Authorization") != f"Basic {_basic(LOGIN)}":
             return 401, None
+        if self.refused.get(method):
+            self.refused[method] -= 1
+            return 403, None
         found = _OBJECT.fullmatch(path)
         if not found or found[1] != self.bucket:
             return 403, None  # Kinto does not tell whether a bucket exists

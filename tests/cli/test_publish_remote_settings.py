@@ -121,6 +121,23 @@ def test_an_earlier_model_is_replaced_only_when_asked(exported: Command, workspa
     assert exported("publish", PARTITION, workspace.url, "--write").out.startswith("All 3 files")
 
 
+def test_what_an_interruption_left_is_done_by_the_next_publication(
+    exported: Command, workspace: KintoServer
+) -> None:
+    """The removal of an earlier model's file broke off after its model, then the request for a review."""
+    workspace.records = {}
+    pair = {"sourceLanguage": "en", "targetLanguage": "eo", "last_modified": 7}
+    workspace.records["mozillas"] = {"id": "mozillas", "fileType": "srcvocab", **pair}
+    workspace.refused = {"PATCH": 1}
+    assert exported("publish", PARTITION, workspace.url, "--write").code == 1
+    assert (set(workspace.records), workspace.status) == (
+        {"en-eo-model", "en-eo-lex", "en-eo-vocab"},
+        "work-in-progress",
+    )
+    again = exported("publish", PARTITION, workspace.url, "--write")
+    assert (again.code, workspace.status) == (0, "to-review")
+
+
 def test_signatures_have_no_place_there(exported: Command, workspace: KintoServer, tmp_path: Path) -> None:
     make_key(tmp_path / "model.key")
     said = exported("publish", PARTITION, workspace.url, "--write", "--sign-key", str(tmp_path / "model.key"))

@@ -61,6 +61,10 @@ class Destination(ABC):
     def put(self, copies: Sequence[Copy]) -> None:
         """Make the files that are not there, in order; other contents are replaced."""
 
+    def conclude(self) -> None:
+        """Do what is due when all files are there, also if nothing had to be copied."""
+        return None
+
 
 class FilesDestination(Destination):
     """A place whose files are made one by one."""
@@ -169,3 +173,4 @@ def copy(destination: Destination, copies: Sequence[Copy], *, replace: bool) -> 
         )
     if any(one.state != "same" for one in copies):
         destination.put(copies)
+    destination.conclude()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COLLECTION = "translations-models-v2"
 WORKSPACE = "main-workspace"  # the bucket from which a server with reviews makes what Firefox sees
+UNASKED = (None, "work-in-progress")  # states of a collection that nobody asked to review
 VERSION = "3.0"  # the kind of a model: Firefox takes 3.x, which is compressed by zstd
 LANGUAGES = ("sourceLanguage", "targetLanguage")
 Record = dict[str, Any]
@@ -67,15 +68,17 @@ class RemoteSettingsDestination(Destination):
         return "same" if len(found) == 1 and _is_same(found[0], wanted) else "different"
 
     def put(self, copies: Sequence[Copy]) -> None:
-        """Make the records that are not there, in order, and ask for a review where the server has those."""
+        """Make the records that are not there, in order."""
         self._make_collection()
         *others, last = [one for one in copies if one.state != "same"]
         for one in others:
             self._put_record(one)
-        if any(one.state == "different" for one in copies):
-            self._remove_strangers()
+        self._remove_strangers()
         self._put_record(last)
-        if self._bucket.endswith("-workspace"):
+
+    def conclude(self) -> None:
+        """Ask for a review where the server has those, and what was changed waits for one."""
+        if self._bucket.endswith("-workspace") and self._ask("GET", "")["data"].get("status") in UNASKED:
             self._ask("PATCH", "", json={"data": {"status": "to-review"}})
 
     def _put_record(self, one: Copy) -> None:
@@ -99,7 +102,10 @@ class RemoteSettingsDestination(Destination):
                 raise
 
     def _remove_strangers(self) -> None:
-        """Remove the pair's records that are none of this model's: Firefox would mix the two."""
+        """Remove the pair's records that are none of this model's: Firefox would mix the two.
+
+        Without a file that is to be replaced they are what an interrupted publication has left.
+        """
         own = {record["id"] for record in self._wanted.values()}
         for name, record in self._records.items():
             if name not in own:
