@@ -9,12 +9,13 @@ import pytest
 
 from tests.diff.translated import REFERENCES, garbled
 from tests.diff.values import packed
+from tests.memory_store import MemoryStore
 from translations_assets.config.sweep import Variant
 from translations_assets.keys.remembered import Remembered
 from translations_assets.results.scores import MetricScore, Scores
 from translations_assets.store.local import LocalStore
 from translations_assets.sweeps.compared import Compared, Comparing, Translated
-from translations_assets.sweeps.facts import groups_of
+from translations_assets.sweeps.facts import _compare, _Variant, groups_of
 
 GOOD, BAD = garbled(0.1, 1), garbled(0.6, 2)
 SCORES = [[Scores("news", {"chrf": MetricScore(score)})] for score in (80.0, 40.0)]
@@ -53,3 +54,17 @@ def test_the_reference_is_the_first_setting_wherever_it_stands_in_the_file() -> 
     variants = [Variant(f"p{rate}", {"rate": rate}) for rate in (1, 2, 3)]
     assert [partitions for _, partitions in groups_of(variants, ["p2"])] == [("p2",), ("p1",), ("p3",)]
     assert groups_of(variants, ["base"])[0] == ({}, ("base",))
+
+
+def test_each_test_set_that_any_variant_has_is_compared() -> None:
+    """In the middle of a sweep the first variant may have fewer than others."""
+    scores = {name: Scores(name, {"chrf": MetricScore(40.0)}) for name in ("news", "web")}
+    variants = {"a": ["news"], "b": ["news", "web"]}
+    read = {name: _Variant({}, {one: scores[one] for one in tests}, {}) for name, tests in variants.items()}
+    found = _compare(
+        [({}, ("a",)), ({"rate": 1}, ("b",))], read, Comparing(MemoryStore(), Remembered(Path(), None))
+    )
+    alone = {"chrf": Compared((40.0,), 40.0)}
+    assert found["web"] == [{}, alone]
+    assert "difference" not in alone["chrf"].to_dict()
+    assert [one["chrf"].difference for one in found["news"]] == [0.0, 0.0]

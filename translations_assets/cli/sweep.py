@@ -86,5 +86,6 @@ def _print(found: SweepResults) -> None:
         typer.echo(line)
     if lacking := [partition for setting in found.settings for partition in setting.lacking]:
         typer.echo(
-            f"Without scores: {', '.join(lacking)}. To make them: translations train {found.sweep}", err=True
+            f"Scores are missing of {', '.join(lacking)}. To make them: translations train {found.sweep}",
+            err=True,
         )

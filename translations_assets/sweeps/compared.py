@@ -31,12 +31,12 @@ SIGNIFICANT = 0.05  # p-values below are told as differences
 class Compared(Record):
     """A metric's scores of a setting on a test set, as the script explains them.
 
-    Without ci and p_value for metrics that a model computes.
+    Without ci and p_value for metrics that a model computes; without difference where the reference has none.
     """
 
     scores: tuple[Number, ...]
     mean: Number
-    difference: Number
+    difference: Number | None = None
     ci: tuple[Number, ...] = ()
     p_value: Number | None = None
     spread: Number | None = None
@@ -45,6 +45,11 @@ class Compared(Record):
     def is_significant(self) -> bool:
         """True if other lines of the test set would hardly have turned the difference."""
         return self.p_value is not None and self.p_value < SIGNIFICANT
+
+    @property
+    def gain(self) -> float:
+        """The difference, 0 where none is known."""
+        return float(self.difference or 0.0)
 
 
 class Translated(NamedTuple):
@@ -130,5 +135,5 @@ def _means(own: Sequence[Scores], reference: Sequence[Scores]) -> Iterator[tuple
         if all(metric in one.by_metric for one in own):
             scores = tuple(float(one.by_metric[metric].score) for one in own)
             others = [float(one.by_metric[metric].score) for one in reference if metric in one.by_metric]
-            difference = mean(scores) - mean(others) if others else 0.0
-            yield metric, Compared(scores, round(mean(scores), 4), round(difference, 4))
+            difference = round(mean(scores) - mean(others), 4) if others else None
+            yield metric, Compared(scores, round(mean(scores), 4), difference)

@@ -40,7 +40,7 @@ class Setting:
     name        `learn-rate 0.0003, student-model tiny`
     values      axis → value; empty for the base where no variant is as it is
     partitions  of its variants
-    lacking     those of them that have no score yet
+    lacking     those of them that lack the score of a test set
     scored      by test set
     size        bytes of the model's parameters
     speed       words a second in Firefox's engine, the mean of its variants; 0 where it was not timed
@@ -138,7 +138,7 @@ def gather(
                 name=_name(values),
                 values=values,
                 partitions=partitions,
-                lacking=tuple(one for one in partitions if not read[one].scores),
+                lacking=tuple(one for one in partitions if scored.keys() - read[one].scores.keys()),
                 scored=tuple(
                     Scored(dataset, of_all[place]) for dataset, of_all in scored.items() if of_all[place]
                 ),
@@ -197,7 +197,7 @@ def _compare(
 ) -> dict[str, list[Mapping[str, Compared]]]:
     """Test set → the scores of each setting, by metric; nothing for a setting without translations of it."""
     scored = {}
-    for dataset in next(one.scores for one in read.values() if one.scores):
+    for dataset in dict.fromkeys(dataset for one in read.values() for dataset in one.scores):
         translated = [
             [read[one].translated[dataset] for one in partitions if dataset in read[one].translated]
             for _, partitions in groups

@@ -58,7 +58,7 @@ def findings(found: SweepResults) -> Iterator[str]:
                 yield f"{dataset}: {setting.name} does not differ significantly from {reference}."
                 continue
             better = {
-                (one.difference > 0) != (metric in LOWER_IS_BETTER)
+                (one.gain > 0) != (metric in LOWER_IS_BETTER)
                 for metric, one in told.items()
                 if one.is_significant
             }
@@ -70,13 +70,13 @@ def findings(found: SweepResults) -> Iterator[str]:
 
 def _signed(found: Compared) -> str:
     """A difference with its sign and one decimal, or one digit where that would be zero."""
-    return f"{found.difference:+.1f}" if abs(found.difference) >= 0.05 else f"{found.difference:+.1g}"
+    return f"{found.gain:+.1f}" if abs(found.gain) >= 0.05 else f"{found.gain:+.1g}"
 
 
 def _within(found: Compared, reference: Compared) -> str:
     """Words about a difference that is significant for these lines, and that other seeds might turn."""
     spread = max(float(one.spread or 0.0) for one in (found, reference))
-    return ", within the spread of seeds" if abs(found.difference) < spread else ""
+    return ", within the spread of seeds" if abs(found.gain) < spread else ""
 
 
 def as_json(found: SweepResults) -> dict[str, Any]:
