@@ -7,8 +7,9 @@ import pytest
 from fxtranslate import Translator
 from sacrebleu import corpus_chrf
 
+from pipeline.common.lines import write_lines
 from tests.browsers import chromium, missing, playground, typed
-from tests.end_to_end.tiny import PARTITION, Place, sentences
+from tests.end_to_end.tiny import PARTITION, Place, sentences, unseen
 
 pytestmark = [pytest.mark.slow, pytest.mark.marian]
 
@@ -206,6 +207,25 @@ def test_without_a_filter_the_student_would_learn_from_all_that_was_distilled(
     statuses = plan(trained, str(path))
     assert statuses["collect-alignments-student-en-eo"] == "cached"
     assert not [label for label in statuses if label.startswith(("score-", "cefilter-"))]
+
+
+def test_own_test_sets_are_evaluated_by_paragraphs(trained: Place, tmp_path: Path) -> None:
+    pairs = unseen("eo")[:7]
+    for name, lines in {
+        "en": [english for english, _ in pairs],
+        "eo": [other for _, other in pairs],
+        "documents": ["first"] * 3 + ["second"] * 3 + ["third"],
+    }.items():
+        write_lines(tmp_path / f"own.{name}.zst", lines)
+    text = (trained.root / "configs" / f"{PARTITION}.yml").read_text()
+    path = tmp_path / f"{PARTITION}-paragraphs.yml"
+    text = text.replace("/test.[LANG].gz", f'/test.[LANG].gz", "{tmp_path}/own.[LANG].zst')
+    path.write_text(f"{text}evaluation: {{paragraphs: [file_own]}}\n")
+    done = trained.run("translations", "train", str(path), "--target", "evaluate_exported", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = trained.run("translations", "results", str(path), "--json")
+    scores = json.loads(shown.stdout)["exported"]
+    assert scores["file_own (paragraphs)"]["chrf"] >= 70
 
 
 def test_an_edit_of_one_setting_runs_only_what_it_concerns(trained: Place) -> None:

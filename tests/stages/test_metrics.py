@@ -57,7 +57,7 @@ def test_documents_of_own_files_are_in_a_third_file() -> None:
     text = METRICS.replace(named, "paragraphs: [file_x]").replace(listed, "    - /data/x.[LANG].gz\n")
     assert len(graph(text).stages["evaluation_inputs"]) == 3  # models: nothing is fetched for documents
     steps = evaluations(text, "paragraphs")
-    assert {step.inputs["documents"] for step in steps} == {LocalFile("/data/x.documents.gz")}
+    assert {step.inputs["documents"] for step in steps} == {LocalFile("/data/x.documents.gz", "documents.gz")}
 
 
 METRICX = "evaluation: {metricx: [reference, qe]}\n"

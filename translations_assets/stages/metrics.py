@@ -88,7 +88,9 @@ def _fetch(name: str, url: str, sha256: str, file: str) -> Output:
 
 def _documents(config: TrainingConfig, dataset: Dataset) -> Input:
     if dataset.provider == FILE.name:
-        return LocalFile(documents_file(dataset))
+        path = documents_file(dataset)
+        # The suffix says how to read it
+        return LocalFile(path, "documents" + PurePosixPath(path).suffix.removeprefix(".documents"))
     src, trg = config.source, config.target
     provider = PARALLEL[dataset.provider]
     fetched = step(
