@@ -103,11 +103,14 @@ def read_values(text: str, source_name: str) -> Document:
     return document
 
 
-def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> TrainingConfig:
+def apply_overrides(
+    config: TrainingConfig, overrides: Mapping[str, Any], check: Check | None = None
+) -> TrainingConfig:
     """A config with some values changed: `{"marian-args.training-student.after": "50u"}`.
 
     Keys are dotted paths in today's spelling; a value that is a mapping is merged into the section of that
-    name. Raises ConfigError with everything that the overrides make wrong.
+    name. `check` finds what else is wrong, as for `parse_config`. Raises ConfigError with everything that
+    the overrides make wrong.
     """
     values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if overrides:  # one option of the student's is changed, not all: a section that is given stands alone
@@ -116,7 +119,7 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
     document = Document(OVERRIDES, values)
     for key, value in overrides.items():
         _override(document, split_key(key), value)
-    return _validated(document)
+    return _validated(document, check)
 
 
 def _validated(document: Document, check: Check | None = None) -> TrainingConfig:
