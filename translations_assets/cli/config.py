@@ -271,7 +271,7 @@ def _check(file: str, online: bool) -> _Checked:
         problems = error.problems
     found: list[tuple[Wanted, Answer]] = []
     if online:
-        from translations_assets.config.datasets import locate
+        from translations_assets.config.own_paths import locate
         from translations_assets.config.sources import look_up
 
         if isinstance(place, Path):

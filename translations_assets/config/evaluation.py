@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -164,10 +162,3 @@ def _judge(config: Mapping[str, Any]) -> Found:
         yield JUDGE, f"{name!r} is no endpoint, and nothing else can judge; name a translator that is one"
     if at(config, JUDGE_PROMPT) and not name:
         yield JUDGE_PROMPT, "is the prompt of a judge, and there is none; give evaluation.judge, or remove it"
-
-
-def locate(config: Mapping[str, Any], folder: Path) -> None:
-    """Write out the relative path of the judge's prompt, which counts from a folder."""
-    section, file = at(config, (SECTION,)), at(config, JUDGE_PROMPT)
-    if isinstance(section, dict) and isinstance(file, str) and file and not Path(file).is_absolute():
-        section[JUDGE_PROMPT[-1]] = os.path.normpath(folder / file)

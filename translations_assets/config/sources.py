@@ -23,7 +23,8 @@ from translations_assets.config.errors import ConfigError
 from translations_assets.config.evaluation import own_documents
 from translations_assets.config.known import of_scripts
 from translations_assets.config.languages import Language
-from translations_assets.config.providers import BY_URL, FILE
+from translations_assets.config.own_paths import prompts
+from translations_assets.config.providers import BY_URL, FILE, FROM_NOWHERE
 from translations_assets.config.providers.provider import Addresses
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import urls_in
@@ -51,7 +52,7 @@ class Readable:
     """Files of this machine that a config may name by path; links are resolved before the check.
 
     folders   below which they lie
-    keys      files and folders with keys of the person who reads, which are no datasets wherever they lie
+    keys      files and folders with keys of the person who reads, which are never named, wherever they lie
     is_known  whether a file is there, or was
     """
 
@@ -61,12 +62,14 @@ class Readable:
 
 
 def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
-    """The key path and message of all files of datasets that must not be read, or are not there.
+    """The key path and message of all files named by paths that must not be read, or are not there.
 
     A folder that is not there is reported once, not for each of its files.
     """
     absent = set[str]()
-    for path, file in dict.fromkeys([*_own_files(config), *own_documents(config)]):
+    given = [*prompts(config)]
+    yield from ((path, FROM_NOWHERE.format(file)) for path, file in given if not file.startswith("/"))
+    for path, file in dict.fromkeys([*_own_files(config), *own_documents(config), *given]):
         if not file.startswith("/"):
             continue
         if message := _refusal(file, readable.folders, readable.keys):
@@ -92,9 +95,9 @@ def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str
     """Explain why a file must not be read; empty when it may be. ValueError for what can be no path."""
     real = os.path.realpath(path)
     if _is_below(real, NEVER):
-        return f"{path} is a file of the system, which no dataset can be"
+        return f"{path} is a file of the system, which no config may name"
     if _is_below(real, keys):
-        return f"{path} is a file with keys, which no dataset can be"
+        return f"{path} is a file with keys, which no config may name"
     if _is_below(real, folders):
         return ""
     allowed = f"below {', '.join(folders)}" if folders else "in a mirror"

@@ -7,9 +7,7 @@ the student (`final-evaluation.translators`), or judges (`evaluation.judge`), by
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -36,7 +34,6 @@ SECTION = "translators"
 FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "google", "microsoft", "pivot")
 BOTH_WAYS = ("endpoint", "google", "microsoft")  # forms without a direction of their own
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
-FILES = ("prompt", "examples")  # of an endpoint, whose relative paths count from the config's folder
 LEGS = ("first", "second")  # of a pivot
 BACKWARDS = ("experiment", "backwards")
 # Keys of a request that the pipeline sets itself
@@ -266,13 +263,3 @@ def named(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     for pivot in mapping_at(config, (SECTION,)):
         legs = mapping_at(config, (SECTION, pivot, "pivot"))
         yield from (((SECTION, pivot, "pivot", key), str(legs[key])) for key in LEGS if legs.get(key))
-
-
-def locate(config: Mapping[str, Any], folder: Path) -> None:
-    """Write out the relative paths of prompts and examples, which count from a folder."""
-    for name in mapping_at(config, (SECTION,)):
-        endpoint = at(config, (SECTION, name, "endpoint"))
-        for key in FILES if isinstance(endpoint, dict) else ():
-            file = endpoint.get(key)
-            if isinstance(file, str) and file and not Path(file).is_absolute():
-                endpoint[key] = os.path.normpath(folder / file)
