@@ -75,6 +75,25 @@ def test_options_lie_over_those_of_the_model() -> None:
         assert ('"dim-emb": 64' in args) == (model == "teacher")
 
 
+@pytest.mark.parametrize(
+    ("text", "length", "own"),
+    [(BOTH, 50, True), (BOTH, 200, False), (FINETUNED, 50, True), (ALONE, 50, True)],
+)
+def test_pairs_are_as_long_as_the_training_on_it_asks(text: str, length: int, own: bool) -> None:
+    """A training refuses pairs of another max-length than its options'; 200 is the student's own."""
+    new = graph(f"{text}marian-args: {{training-on-finetune: {{max-length: {length}}}}}\n")
+    trained = [step for step in new.steps if step.label.startswith("train-") and "on-finetune" in step.label]
+    assert trained
+    for step in trained:
+        for name in {"original", "finetune"} & step.inputs.keys():
+            pairs = files(step, name)[0].partition(":")[0]
+            assert new.step(pairs).args["max_length"] == length
+            assert ("student-on-finetune" in pairs) == (own and "student" in step.label)
+    assert files(new.step("finetune-student-en-eo"), "original")[0].startswith(
+        "training-pairs-original-finetuned-student" if own else "training-pairs-original-student"
+    )
+
+
 def test_a_student_of_before_is_trained_on_nothing_else() -> None:
     new = graph(ALONE)
     assert not [*new.stages["train_teacher"], *new.stages["merge_corpus"], *new.stages["train_backwards"]]
