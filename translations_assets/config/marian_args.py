@@ -13,6 +13,7 @@ from typing import Any
 
 from translations_assets.config.errors import suggestion
 from translations_assets.config.experiment import Experiment
+from translations_assets.config.finetuning import finetuned_in
 from translations_assets.config.known import FLAG, marian_options, of_scripts
 from translations_assets.config.schema import MarianArgs
 from translations_assets.config.section import by_key
@@ -32,6 +33,7 @@ SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
 INT8_WIDTH = 64  # as in pipeline.quantize, which would refuse the trained student
 _RULES = table(__file__, "marian_rules.yml")
 FAMILY: Mapping[str, object] = _RULES["family-of-students"]
+GUIDED: Mapping[str, str] = _RULES["guided-alignment"]
 
 # Option → words that it may be, and the least and the most of numbers; of a list, each item.
 ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed")
@@ -60,6 +62,7 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
             if message := _wrong(name, value, task):
                 yield ("marian-args", section, name), message
     yield from _student(config)
+    yield from _guided(config)
     yield from _sizes_of_vocabularies(config)
     for model in DECODED:
         if at(config, ("experiment", f"{model}-decoder")) == "ctranslate2":
@@ -165,6 +168,16 @@ def _student(config: Mapping[str, Any]) -> Found:
                 yield path, f"{value} is not a multiple of {INT8_WIDTH}, as the student's 8-bit form needs it"
             if name in FAMILY and value is not None and str(value) != str(FAMILY[name]):
                 yield path, f"is {str(FAMILY[name])!r} in the models that browsers' engines run; remove it"
+
+
+def _guided(config: Mapping[str, Any]) -> Found:
+    """Guided alignment where a training's pairs have no links, or none where they have."""
+    finetuned = [("training-on-finetune", GUIDED.get(f"training-{model}")) for model in finetuned_in(config)]
+    for section, needed in (*GUIDED.items(), *finetuned):
+        path = ("marian-args", section, "guided-alignment")
+        given = at(config, path)
+        if given is not None and needed and _text(given) != needed:
+            yield path, f"must be {needed}, for which the pairs of the training are made; remove it"
 
 
 def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Found:
