@@ -34,6 +34,7 @@ SECTION = "translators"
 FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "google", "microsoft", "pivot")
 BOTH_WAYS = ("endpoint", "google", "microsoft")  # forms without a direction of their own
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
+CONVERTED = ("hugging-face", "opus-mt")  # forms that CTranslate2 runs
 LEGS = ("first", "second")  # of a pivot
 BACKWARDS = ("experiment", "backwards")
 # Keys of a request that the pipeline sets itself
@@ -263,3 +264,17 @@ def named(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     for pivot in mapping_at(config, (SECTION,)):
         legs = mapping_at(config, (SECTION, pivot, "pivot"))
         yield from (((SECTION, pivot, "pivot", key), str(legs[key])) for key in LEGS if legs.get(key))
+
+
+def converted(config: Mapping[str, Any], model: str) -> Iterator[str]:
+    """The translators that CTranslate2 runs in the place of a model (`teacher`, `backwards`), also as legs.
+
+    Those that are compared translate as teachers do.
+    """
+    roles = {"teacher": (("experiment", "teacher"), ("final-evaluation", SECTION)), "backwards": (BACKWARDS,)}
+    for path, name in named(config):
+        if path[:2] in roles[model]:
+            legs = mapping_at(config, (SECTION, name, "pivot"))
+            for one in (name, *(str(legs.get(key)) for key in LEGS)):
+                if any(at(config, (SECTION, one, form)) is not None for form in CONVERTED):
+                    yield one
