@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from translations_assets.config.datasets import Dataset, listed
+from translations_assets.config.datasets import Dataset, listed, pair_of
 from translations_assets.config.errors import among
 from translations_assets.config.providers import FILE
 from translations_assets.config.section import (
@@ -99,6 +99,13 @@ def check_evaluation(config: Mapping[str, Any]) -> Found:
             yield path, f"{name!r} is not in datasets.test.{among(str(name), [*known])}"
         elif path[:2] == PARAGRAPHS and (dataset.provider not in WITH_DOCUMENTS or dataset.augmentation):
             yield path, f"{name!r} tells no documents; those of {', '.join(WITH_DOCUMENTS)} do, as they come"
+    target = pair_of(config)[1]
+    if at(config, PARAGRAPHS) and target and target.chinese:
+        yield (
+            PARAGRAPHS,
+            f"{target.name} has no paragraphs: lines in another variant are left out of its test sets, and "
+            "nothing tells the documents of the rest; remove it",
+        )
     if at(config, UNALIGNED) and not _trains_teachers(config):
         yield (
             UNALIGNED,
