@@ -37,6 +37,20 @@ def test_the_text_is_cleaned_by_itself_and_has_no_held_out_lines() -> None:
     assert files(filtered.step("merge-finetune-en-eo"), "scores") == ["bicleaner-ai-better-en-eo:scores.zst"]
 
 
+def test_it_may_be_called_as_text_to_train_on() -> None:
+    """Files of the same name in two folders are two datasets with one short name."""
+    own = DEMO.replace("[demo_train]", "['/a/corpus.[LANG]']")
+    own = own.replace("  devtest:", "  finetune: ['/b/corpus.[LANG]']\n  devtest:", 1)
+    new = graph(own + "finetuning: {bicleaner-threshold: 0.7}\n")
+    assert [step.label for step in new.stages["merge_finetune"]] == [
+        "clean-corpus-finetune-file_corpus-en-eo",
+        "bicleaner-ai-score-finetune-file_corpus-en-eo",
+        "bicleaner-ai-finetune-file_corpus-en-eo",
+        "merge-finetune-en-eo",
+    ]
+    assert new.step("clean-corpus-file_corpus-en-eo")
+
+
 def test_the_student_is_trained_on_it_before_it_is_finetuned_in_8_bits() -> None:
     new, plain = graph(FINETUNED), graph(DEMO)
     step = new.step("train-student-on-finetune-en-eo")
