@@ -24,7 +24,7 @@ from pipeline.common.local_files import NEVER
 from pipeline.data import hplt, opus
 from pipeline.train.settings import OWN
 from pipeline.translate.convert import ALIKE
-from pipeline.translate.ctranslate2_options import KNOWN
+from pipeline.translate.ctranslate2_options import KNOWN, POSITIONS, read_settings
 from translations_assets.config.known import FLAG
 
 
@@ -38,6 +38,7 @@ def make_table() -> dict[str, Any]:
             "allowed": ALLOWED,
             "refused": REFUSED,
             "ctranslate2": sorted(KNOWN),
+            "ctranslate2 lengths": _lengths(),
             "set by training": sorted(OWN),
             "convertible": ALIKE,
             "addresses": _addresses(),
@@ -46,6 +47,13 @@ def make_table() -> dict[str, Any]:
     }
     read: dict[str, Any] = json.loads(json.dumps(table, default=dict))
     return read
+
+
+def _lengths() -> dict[str, float]:
+    """Options of decoding that limit lengths, with their defaults, and the most pieces that they may give."""
+    settings = read_settings({})
+    defaults = {"max-length": settings.max_length, "max-length-factor": settings.max_length_factor}
+    return {**defaults, "positions": POSITIONS}
 
 
 def _options(task: str) -> dict[str, str]:

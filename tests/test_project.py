@@ -81,6 +81,24 @@ def test_where_files_named_by_paths_may_lie(
     assert pods.configs.parse(above, config).datasets.train
 
 
+@pytest.mark.parametrize("dataset", ["url_file://{}/c.en", "{}/c.en"])
+def test_overrides_name_no_file_that_a_config_may_not_name(
+    dataset: str, deployment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSLATIONS_FILES", str(tmp_path / "elsewhere"))
+    monkeypatch.delenv("TRANSLATIONS_MIRROR", raising=False)
+    config = tmp_path / "configs" / "en-ru.own.yml"
+    config.parent.mkdir()
+    config.write_text(SMALL)
+    (tmp_path / "c.en").touch()
+    overrides = {"datasets.mono-src": [dataset.format(tmp_path)]}
+    here = write(deployment, "runner: local\n")
+    with pytest.raises(ConfigError, match=r"overrides: datasets\.mono-src\[0\]: .* must not be read here"):
+        here.configs.read(str(config), overrides)
+    monkeypatch.setenv("TRANSLATIONS_FILES", str(tmp_path))
+    assert here.configs.read(str(config), overrides).config.datasets.mono_src
+
+
 def test_a_config_that_is_kept_has_its_paths_written_out(
     deployment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,17 @@ def test_the_same_again_changes_nothing_and_what_differs_stays(call: Callable[..
     assert call(*GENERATE, "--name", "more").code == 0
 
 
+def test_a_config_is_a_yaml_file(call: Callable[..., Said]) -> None:
+    """Of another one the folder with the text would have the file's own name."""
+    for name in ("en-lt", "en-lt.own"):
+        said = call(*GENERATE, "--output", f"configs/{name}")
+        assert said.code == 1
+        assert f"configs/{name}: give a file as --output that ends in .yml or .yaml" in said.err
+    assert list(CONFIG.parent.iterdir()) == []
+    assert call(*GENERATE, "--output", "configs/en-lt.own.yaml").code == 0
+    assert (CONFIG.with_suffix("") / "train.en.zst").is_file()
+
+
 def test_files_that_cannot_be_used_leave_nothing(call: Callable[..., Said]) -> None:
     Path("a.lt").write_text("Sakinys.\n")
     said = call(*GENERATE)

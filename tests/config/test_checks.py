@@ -82,17 +82,6 @@ def test_monolingual_keys_have_forms(key: str) -> None:
     assert found.startswith("13 datasets.mono-src[0]: ")
 
 
-def test_the_one_set_of_ntrex_may_be_validated_and_tested_on_but_not_trained_on() -> None:
-    both = SMALL.replace("    - flores_dev\n", "    - ntrex_aug-upper_test\n") + "    - ntrex_test\n"
-    assert [(note.line, note.key) for note in notes_on(both)] == [
-        (9, "datasets.devtest[0]"),
-        (12, "datasets.test[1]"),
-    ]
-    parse_config(both, "my.yml")
-    found = problems_of(with_dataset("ntrex_test") + "    - ntrex_test\n")
-    assert [problem.partition(": ")[0] for problem in found] == ["8 datasets.train[1]", "13 datasets.test[1]"]
-
-
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [

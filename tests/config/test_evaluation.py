@@ -26,3 +26,14 @@ def test_unaligned_words_need_teachers_that_are_trained(given: str) -> None:
     parse_config(SMALL + asked, "config.yml")
     init = "continuation:\n  models: {teacher: {urls: ['https://a.org/a'], mode: init}}\n"
     parse_config(SMALL + init + asked, "config.yml")
+
+
+@pytest.mark.parametrize(("target", "refused"), [("zh", True), ("zh_hant", True), ("ja", False)])
+def test_a_chinese_target_has_no_paragraphs(target: str, refused: bool) -> None:
+    """Its test sets lose lines, which the documents beside them still count."""
+    text = f"{SMALL.replace('trg: ru', f'trg: {target}')}evaluation:\n  paragraphs: [flores_devtest]\n"
+    if refused:
+        assert problems_of(text)[0].startswith("13 evaluation.paragraphs: Chinese")
+    else:
+        parse_config(text, "config.yml")
+    parse_config(text.replace("src: en", "src: zh").replace(f"trg: {target}", "trg: en"), "config.yml")

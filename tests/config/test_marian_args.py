@@ -1,11 +1,14 @@
 """Checks of Marian's options."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from pipeline.quantize import student
 from tests.config.texts import SMALL, notes_on, problem_of, with_line
 from translations_assets.config.load import parse_config
-from translations_assets.config.marian_args import FAMILY
+from translations_assets.config.marian_args import FAMILY, GUIDED
 
 
 def with_option(line: str, section: str = "training-student") -> str:
@@ -81,6 +84,32 @@ def test_mbr_of_a_single_translation_is_noted(selection: str, beam: int, noted: 
 def test_a_student_that_samples_pieces_is_noted(section: str, value: str, noted: bool) -> None:
     notes = notes_on(with_option(f"sentencepiece-alphas: {value}", section))
     assert [note.key for note in notes] == [f"marian-args.{section}.sentencepiece-alphas"] * noted
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "needed"),
+    [
+        ("training-student", "none", "2"),
+        ("training-student-finetuned", "1", "2"),
+        ("training-teacher", "2", "none"),
+        ("training-backward", "2", "none"),
+        ("training-on-finetune", "none", "2"),
+    ],
+)
+def test_guided_alignment_is_what_the_pairs_are_made_for(section: str, value: str, needed: str) -> None:
+    """The training's script would refuse others, after all that comes before it."""
+    finetuned = "  finetune:\n    - opus_Books/v1\n  devtest:"
+    text = with_option(f"guided-alignment: {value}", section).replace("  devtest:", finetuned)
+    assert f"{section}.guided-alignment: must be {needed}, for which the pairs of" in problem_of(text)
+    parse_config(text.replace(f"guided-alignment: {value}", f"guided-alignment: {needed}"), "my.yml")
+
+
+def test_guided_alignment_is_that_of_the_training_configs() -> None:
+    trainings = Path(__file__).parents[2] / "pipeline/train/configs/training"
+    sections = ("backward", "backward.train"), ("teacher", "teacher.train"), ("student", "student.train")
+    for section, name in (*sections, ("student-finetuned", "student.finetune")):
+        options = yaml.safe_load((trainings / f"{name}.yml").read_text(encoding="utf-8"))
+        assert GUIDED[f"training-{section}"] == str(options.get("guided-alignment", "none"))
 
 
 def test_the_family_of_students_is_that_of_quantising() -> None:

@@ -1,13 +1,17 @@
 """Checks of configs whose teacher CTranslate2 decodes."""
 
+import json
+
 import pytest
 
+from pipeline.common.errors import InputError
 from pipeline.translate.convert import ALIKE
 from pipeline.translate.ctranslate2_options import KNOWN as KNOWN_TO_THE_SCRIPT
+from pipeline.translate.ctranslate2_options import read_settings
 from tests.config.texts import SMALL, problem_of, problems_of
 from translations_assets.config.known import marian_options
-from translations_assets.config.load import parse_config
-from translations_assets.config.marian_args import CONVERTIBLE, IN_CTRANSLATE2
+from translations_assets.config.load import parse_config, read_values
+from translations_assets.config.marian_args import CONVERTIBLE, IN_CTRANSLATE2, check_marian_args
 
 WITH_CTRANSLATE2 = SMALL.replace("  trg: ru\n", "  trg: ru\n  teacher-decoder: ctranslate2\n")
 
@@ -35,6 +39,8 @@ def test_an_ensemble_cannot_be_decoded_with_ctranslate2() -> None:
         ("decoding-teacher", "seed: 7", "CTranslate2 has nothing like it; remove it, or write teacher-"),
         ("decoding-teacher", "weights: [1]", "CTranslate2 has nothing like it"),
         ("decoding-teacher", "output-sampling: [topk, 10]", "goes with beam-size: 1 for CTranslate2"),
+        ("decoding-teacher", "max-length: 2000", "allows 2000 pieces, of a translation 3 times as many"),
+        ("decoding-teacher", "max-length-factor: '21'", "allows 200 pieces, of a translation 21 times as"),
         ("training-teacher", "type: s2s", "CTranslate2 cannot decode a model with type: s2s; remove it, or"),
         (
             "training-teacher",
@@ -60,6 +66,7 @@ def test_what_only_marian_can_do_is_refused_by_name(section: str, line: str, pro
         ("decoding-teacher", "{precision: float16, normalize: 0.6, word-penalty: '0.1', max-length: 100}"),
         ("decoding-teacher", "{precision: 'float32 float32', max-length-crop: true}"),
         ("decoding-teacher", "{fp16: true, max-length-factor: 2.5, maxi-batch-sort: src, allow-unk: true}"),
+        ("decoding-teacher", "{max-length: 2000, max-length-factor: 2}"),
         ("decoding-teacher", "{beam-size: 1, output-sampling: '[topk, 10]'}"),
         ("decoding-backward", "{seed: 7}"),
         ("training-teacher", "{task: transformer-base, transformer-ffn-activation: swish, dec-depth: 2}"),
@@ -89,8 +96,43 @@ def test_a_backwards_model_that_ctranslate2_decodes_is_a_transformer() -> None:
     assert "CTranslate2 has nothing like it; remove it, or write backwards-decoder" in problem_of(wrong)
 
 
+HUB = f"hugging-face: {{model: a/b, revision: {'0' * 40}}}"
+
+
+@pytest.mark.parametrize(
+    ("use", "section", "form"),
+    [
+        ("  teacher: {m: 1, other: 2}", "decoding-teacher", HUB),
+        ("  backwards: m", "decoding-backward", "opus-mt: {url: 'https://a.org/m.zip'}"),
+        ("  teacher: by-way", "decoding-teacher", HUB),
+        ("final-evaluation: {translators: [m]}", "decoding-teacher", HUB),
+    ],
+)
+def test_translators_that_it_runs_have_its_limits(use: str, section: str, form: str) -> None:
+    pivot = "by-way: {pivot: {via: lt, first: other, second: m}}"
+    translators = f"translators: {{m: {{{form}}}, other: {{firefox: {{}}}}, {pivot}}}\n"
+    text = SMALL.replace("  trg: ru\n", f"  trg: ru\n{use}\n") if use[0] == " " else f"{SMALL}{use}\n"
+    for line, said in (("seed: 7", "nothing like it; remove it"), ("max-length: 2000", "lower one")):
+        assert f"{said}, as it runs translators.m" in problem_of(
+            with_option(line, section, text + translators)
+        )
+        other = {"decoding-teacher", "decoding-backward"} - {section}
+        parse_config(with_option(line, other.pop(), text + translators), "my.yml")
+
+
 def test_a_wrong_value_is_told_once() -> None:
     assert len(problems_of(with_option("beam-size: wide"))) == 1
+
+
+@pytest.mark.parametrize("options", [{"max-length": 1365}, {"max-length": 1366}, {"max-length-factor": 20.5}])
+def test_the_lengths_are_those_that_the_script_takes(options: dict[str, float]) -> None:
+    try:
+        read_settings(options)
+        taken = True
+    except InputError:
+        taken = False
+    text = f"{WITH_CTRANSLATE2}marian-args: {{decoding-teacher: {json.dumps(options)}}}\n"
+    assert taken == (not [*check_marian_args(read_values(text, "my.yml").value)])
 
 
 def test_the_lists_are_those_of_the_scripts() -> None:

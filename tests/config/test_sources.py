@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.continuation.addresses import weights_urls
 from tests.config.texts import SMALL, with_line
 from tests.http_server import http_server
 from tests.mtdata import state_with_catalogue
@@ -40,7 +41,8 @@ class Server(BaseHTTPRequestHandler):
             headers = {"Location": "/good.zst", "Content-Length": "0"}
         if kind == "empty":
             headers = {"Content-Length": "0"}
-        if kind == "page":
+        is_folder = "folder" in self.path and "." not in self.path.rpartition("/")[2]
+        if kind == "page" or is_folder:
             headers |= {"Content-Type": "text/html; charset=utf-8"}
         if kind == "sizeless":
             headers = {}
@@ -171,6 +173,8 @@ def test_models_are_told_by_their_weights(server: str) -> None:
     config["datasets"] = {}
     ((wanted, answer),) = look_up(config)
     assert wanted.path == ("continuation", "models", "backwards", "url")
+    assert {*wanted.addresses[0][:-1]} <= {*weights_urls(f"{server}/good", "chrf", "enru")}
+    assert wanted.addresses[0][-2].endswith("/model.enru.intgemm8.bin")
     assert answer == Answer(1200)
     assert "/good/final.model.npz.best-chrf.npz" in Server.tries
 
@@ -184,6 +188,38 @@ def test_models_that_the_student_is_compared_with(server: str) -> None:
     found = {wanted.path: answer for wanted, answer in look_up(config)}
     assert found == {("final-evaluation", "models", number, "url"): Answer(1200) for number in range(3)}
     assert {f"/good/{name}" for name in forms.values()} <= {*Server.tries}
+
+
+@pytest.mark.parametrize(
+    ("translator", "answered"),
+    [
+        ("{marian: {urls: [%s/folder]}}", "/folder/final.model.npz.best-chrf.npz"),
+        ("{opus-mt: {url: %s/folder}}", "/folder/decoder.yml"),
+        ("{opus-mt: {url: %s/good.zip}}", "/good.zip"),
+    ],
+)
+def test_models_that_translate(translator: str, answered: str, server: str) -> None:
+    """Folders are told by files in them; the name of a translator does not matter."""
+    for name in ("own", "models"):
+        config = read_values(f"{SMALL}translators:\n  {name}: {translator % server}\n", "my.yml").value
+        config["datasets"] = {}
+        ((_, answer),) = look_up(config)
+        assert answer == Answer(1200)
+        assert [*Server.tries][-1] == answered
+
+
+def test_sets_of_the_hub_are_asked_for_at_its_api() -> None:
+    """Their pages are web pages, which are no files of text."""
+    sets = {
+        "flores200-plus_devtest": "openlanguagedata/flores_plus",
+        "wmt24pp_test": "google/wmt24pp",
+        "bouquet_test": "facebook/bouquet",
+    }
+    config = {"experiment": {"src": "en", "trg": "ru"}, "datasets": {"test": [*sets]}}
+    found = {wanted.name: wanted.addresses for wanted in addresses(config)}
+    assert found == {
+        key: [[f"https://huggingface.co/api/datasets/{repository}"]] for key, repository in sets.items()
+    }
 
 
 def test_names_that_mtdata_does_not_know(monkeypatch: pytest.MonkeyPatch, server: str) -> None:

@@ -52,7 +52,7 @@ def test_files_of_the_system(place: str) -> None:
 def test_files_of_mono_text_and_of_earlier_runs(tmp_path: Path) -> None:
     mono = SMALL + "  mono-trg:\n    - {dataset: 'url_file:///etc/passwd', alias: users}\n"
     assert problems(mono, "/") == [
-        "13 datasets.mono-trg[0]: /etc/passwd is a file of the system, which no dataset can be"
+        "13 datasets.mono-trg[0]: /etc/passwd is a file of the system, which no config may name"
     ]
     section = "continuation: {models: {backwards: {url: 'file:///etc/x', mode: use}}}\n"
     (found,) = problems(SMALL + section, "/")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from translations_assets.config.sweep import TrainingSweep, parse_sweep, settings_of
 
 TEXT = """
@@ -43,3 +45,22 @@ def test_variants_that_differ_in_seeds_alone_are_one_setting() -> None:
 def test_datasets_that_are_left_out_are_no_overrides_of_keys() -> None:
     last = sweep().variants[1]
     assert (last.overrides, last.without) == ({RATE: 0.001, SEED: 1}, "opus_Books/v1")
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ("[-0.2, 0.2, 0.3]", ["value-1", "value-2", "0.3"]),
+        ("[a/b, a b]", ["value-1", "value-2"]),
+        ('["", none]', ["value-1", "value-2"]),
+        ("[value-2, [1]]", ["value-1", "value-2"]),
+        ("[-0.2, a/b, {x: 1}]", ["0.2", "a-b", "value-3"]),
+    ],
+)
+def test_each_value_has_a_word_of_its_own(values: str, words: list[str]) -> None:
+    """Two variants of one name would be one partition, and one of them would never be trained."""
+    text = f"base: en-eo.demo\naxes: {{marian-args.training-student.label-smoothing: {values}}}"
+    variants = parse_sweep(text, "x", "x.yml").variants
+    assert [variant.partition for variant in variants] == [
+        f"en-eo.demo.x.label-smoothing-{word}" for word in words
+    ]

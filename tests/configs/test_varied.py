@@ -76,3 +76,5 @@ def test_paths_of_a_base_with_files_are_written_out(tmp_path: Path) -> None:
     variant = Variant("en-ru.base.x", {"without": "opus_Books/v1"})
     train = yaml.safe_load(varied(text, source, variant, "x.yml"))["datasets"]["train"]
     assert train[1] == {"dataset": f"{tmp_path}/news.[LANG].gz", "alias": "books"}
+    sweep = parse_sweep("base: en-ru.base\naxes: {datasets.train: [[opus_Books/v1]]}", "x", "x.yml")
+    assert base_setting(text, source, sweep)["datasets.train"][2] == train[1]

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.stages.configs import DEMO, files, graph
-from tests.stages.test_training_on_finetune import problems_in
+from tests.stages.configs import DEMO, FINETUNED, files, graph
+from tests.stages.test_training_on_finetune import ALONE, problems_in
 
 
 def test_the_teacher_translates_a_sample_of_the_parallel_corpus() -> None:
@@ -79,6 +79,29 @@ def test_a_script_has_the_noise_that_it_can_have() -> None:
 )
 def test_what_is_wrong_with_it(text: str, says: str) -> None:
     assert any(says in problem for problem in problems_in(DEMO + text + "\n"))
+
+
+@pytest.mark.parametrize("own_tokens", [True, False])
+def test_noise_needs_text_that_is_tokenised_here(own_tokens: bool) -> None:
+    given = "src: https://a.org/c.en, trg: https://a.org/c.eo"
+    if own_tokens:
+        given += ", tok-src: https://a.org/t.en, tok-trg: https://a.org/t.eo, alignments: https://a.org/a"
+    vocab = "vocab: {src: https://a.org/v, trg: https://a.org/v}"
+    text = f"{ALONE.partition('  finetune')[0]}  devtest: [demo_dev]\n  test: [demo_test]\n"
+    text += f"continuation: {{{vocab}, corpora: {{distillation: {{{given}}}}}}}\n"
+    assert graph(text).step("train-student-en-eo")
+    if own_tokens:
+        (problem,) = problems_in(text + NOISE)
+        assert problem.startswith("distillation.noise: is not used: the student reads the tokens of")
+        assert graph(text + NOISE.replace("0.1", "0").replace("0.05", "0").replace("0.02", "0"))
+    else:
+        assert files(graph(text + NOISE).step("noise-en-eo"), "corpus_src")
+
+
+def test_text_to_finetune_on_gets_no_noise() -> None:
+    (problem,) = problems_in(ALONE + NOISE)
+    assert "the student is trained on datasets.finetune alone, which gets none; remove it" in problem
+    assert graph(FINETUNED + NOISE).step("noise-en-eo")
 
 
 def test_back_translations_need_target_text() -> None:

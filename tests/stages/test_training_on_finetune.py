@@ -37,6 +37,20 @@ def test_the_text_is_cleaned_by_itself_and_has_no_held_out_lines() -> None:
     assert files(filtered.step("merge-finetune-en-eo"), "scores") == ["bicleaner-ai-better-en-eo:scores.zst"]
 
 
+def test_it_may_be_called_as_text_to_train_on() -> None:
+    """Files of the same name in two folders are two datasets with one short name."""
+    own = DEMO.replace("[demo_train]", "['/a/corpus.[LANG]']")
+    own = own.replace("  devtest:", "  finetune: ['/b/corpus.[LANG]']\n  devtest:", 1)
+    new = graph(own + "finetuning: {bicleaner-threshold: 0.7}\n")
+    assert [step.label for step in new.stages["merge_finetune"]] == [
+        "clean-corpus-finetune-file_corpus-en-eo",
+        "bicleaner-ai-score-finetune-file_corpus-en-eo",
+        "bicleaner-ai-finetune-file_corpus-en-eo",
+        "merge-finetune-en-eo",
+    ]
+    assert new.step("clean-corpus-file_corpus-en-eo")
+
+
 def test_the_student_is_trained_on_it_before_it_is_finetuned_in_8_bits() -> None:
     new, plain = graph(FINETUNED), graph(DEMO)
     step = new.step("train-student-on-finetune-en-eo")
@@ -73,6 +87,25 @@ def test_options_lie_over_those_of_the_model() -> None:
         assert '"after": "30u"' in args
         assert '"learn-rate": "0.00005"' in args
         assert ('"dim-emb": 64' in args) == (model == "teacher")
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "own"),
+    [(BOTH, 50, True), (BOTH, 200, False), (FINETUNED, 50, True), (ALONE, 50, True)],
+)
+def test_pairs_are_as_long_as_the_training_on_it_asks(text: str, length: int, own: bool) -> None:
+    """A training refuses pairs of another max-length than its options'; 200 is the student's own."""
+    new = graph(f"{text}marian-args: {{training-on-finetune: {{max-length: {length}}}}}\n")
+    trained = [step for step in new.steps if step.label.startswith("train-") and "on-finetune" in step.label]
+    assert trained
+    for step in trained:
+        for name in {"original", "finetune"} & step.inputs.keys():
+            pairs = files(step, name)[0].partition(":")[0]
+            assert new.step(pairs).args["max_length"] == length
+            assert ("student-on-finetune" in pairs) == (own and "student" in step.label)
+    assert files(new.step("finetune-student-en-eo"), "original")[0].startswith(
+        "training-pairs-original-finetuned-student" if own else "training-pairs-original-student"
+    )
 
 
 def test_a_student_of_before_is_trained_on_nothing_else() -> None:

@@ -224,6 +224,18 @@ def test_a_pivot_of_any_two_translators() -> None:
     assert "extract-best-en-ru-1/4" in labels(found.stages["translate_corpus"])
 
 
+def test_a_model_of_another_pair_has_a_vocabulary_of_its_own() -> None:
+    legs = (f"{leg}: {{marian: {{urls: ['https://example.com/{leg}']}}}}" for leg in ("first", "second"))
+    pivot = f"translators: {{{', '.join(legs)}, p: {{pivot: {{via: lt, first: first, second: second}}}}}}\n"
+    vocab = "continuation: {vocab: {src: 'https://example.com/v.en', trg: 'https://example.com/v.ru'}}\n"
+    found = taught_by("p", translators=pivot + vocab)
+    for label in ("fetch-first-en-lt-1", "fetch-second-lt-ru-1"):
+        assert not found.step(label).args.get("vocab_urls")
+    given = "continuation: {models: {backwards: {url: 'https://example.com/c', mode: use}}, vocab:"
+    back = graph(FULL + vocab.replace("continuation: {vocab:", given)).step("fetch-backwards-en-ru")
+    assert back.args["vocab_urls"] == ["https://example.com/v.ru", "https://example.com/v.en"]
+
+
 def test_a_pivot_translates_back_the_other_way_round() -> None:
     """Its second leg has no English either: Firefox goes by way of that once more."""
     pivot = f"{BY_FIREFOX.strip()[:-1]}, p: {{pivot: {{via: lt, first: fox, second: fox}}}}}}\n"

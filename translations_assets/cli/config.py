@@ -17,6 +17,7 @@ from translations_assets.cli.output import number_of, print_answer, print_json, 
 from translations_assets.common.settings import mirror, new_config_folder
 from translations_assets.common.whole_file import write_whole
 from translations_assets.config.errors import ConfigError, Problem
+from translations_assets.config.partitions import SUFFIXES
 from translations_assets.config.text import read_text
 from translations_assets.config.web import Answer
 from translations_assets.project import this_project
@@ -126,6 +127,8 @@ def generate(
         raise typer.BadParameter("give --name for a search, or --files with two files of your own.")
     check_name(name, query)
     path = output or new_config_folder() / f"{src}-{trg}.{name}.yml"
+    if path.suffix not in SUFFIXES:
+        raise ConfigError.of(f"give a file as --output that ends in {' or '.join(SUFFIXES)}", str(path))
     if not path.parent.is_dir():
         raise ConfigError.of(
             "there is no such folder; make it, or give another file as --output", str(path.parent)
@@ -271,7 +274,7 @@ def _check(file: str, online: bool) -> _Checked:
         problems = error.problems
     found: list[tuple[Wanted, Answer]] = []
     if online:
-        from translations_assets.config.datasets import locate
+        from translations_assets.config.own_paths import locate
         from translations_assets.config.sources import look_up
 
         if isinstance(place, Path):

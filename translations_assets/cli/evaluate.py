@@ -149,13 +149,12 @@ def _read(
 ) -> ReadConfig:
     """A training config of which nothing but the test sets and their translations is made."""
     from translations_assets.config.checks import languages_of_providers
-    from translations_assets.config.datasets import locate
     from translations_assets.config.final_evaluation import SECTION
     from translations_assets.config.load import validated
     from translations_assets.config.own_languages import check_languages
+    from translations_assets.config.own_paths import locate
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.config.translators import check_translators
-    from translations_assets.config.translators import locate as locate_translators
 
     values: dict[str, Any] = {
         "experiment": {"name": "evaluate", "src": src, "trg": trg},
@@ -164,7 +163,6 @@ def _read(
         SECTION: {"released": released, "translators": [*translators]},
     }
     locate(values, Path.cwd())
-    locate_translators(values, Path.cwd())
     problems = [*check_languages(values), *languages_of_providers(values), *check_translators(values)]
     values["datasets"]["devtest"] = ["demo_dev"]  # a config needs one
     config = validated(Document(GIVEN, values), TrainingConfig, lambda _: problems)

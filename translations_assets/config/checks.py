@@ -7,7 +7,7 @@ problems are reported at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from translations_assets.config import (
     continuation,
@@ -35,6 +35,8 @@ from translations_assets.config.identification import FASTTEXT, NON_COMMERCIAL, 
 from translations_assets.config.providers import PARALLEL as PARALLEL_PROVIDERS
 from translations_assets.config.yaml_reader import Found, KeyPath, at, mapping_at
 
+Variant: TypeAlias = "tuple[str, str, str | None]"  # provider, name and modifier of a set
+
 PARALLEL = ("train", "finetune", "devtest", "test")
 MOST_NAMED = 20  # thresholds or weights without a dataset, next to which the names of datasets are listed
 
@@ -46,6 +48,7 @@ def check_together(config: Mapping[str, Any]) -> Found:
     yield from _same_short_name(config)
     yield from _alias_of_two(config)
     yield from _held_out_in_training(config)
+    yield from _nothing_to_validate_on(config)
     yield from languages_of_providers(config)
     yield from _names_without_dataset(config)
     yield from _weights_without_limit(config)
@@ -64,10 +67,10 @@ def remarks(config: Mapping[str, Any]) -> Found:
     """The key path and message of what people should know, although it can be meant as it is."""
     for path, dataset, elsewhere in _used_twice(config):
         if _is_validated_and_tested_on(dataset, path, elsewhere):
-            said = (
-                f"{dataset.shown_key!r} is in {elsewhere} too: its scores will be better than on unseen text"
-            )
-            yield path, said
+            said = "its scores will be better than on unseen text"
+            if _variant(dataset) in _variants(config, elsewhere):
+                said = "lines of test sets are left out of the dev set"
+            yield path, f"{dataset.shown_key!r} is in {elsewhere} too: {said}"
     yield from own_languages.remarks(config)
     yield from _scored_without_english(config)
     yield from marian_args.remarks(config)
@@ -124,6 +127,25 @@ def _held_out_in_training(config: Mapping[str, Any]) -> Found:
     for path, dataset, elsewhere in _used_twice(config):
         if not _is_validated_and_tested_on(dataset, path, elsewhere):
             yield path, f"{dataset.shown_key!r} is in {elsewhere} too; a set can be used for one purpose only"
+
+
+def _nothing_to_validate_on(config: Mapping[str, Any]) -> Found:
+    """Dev sets that are test sets, whose lines are left out of what models are validated on."""
+    path, tested = ("datasets", "devtest"), _variants(config, "test")
+    datasets = [dataset for _, dataset in listed(config, "devtest")]
+    if datasets and all(
+        _variant(dataset) in tested and _is_validated_and_tested_on(dataset, path, "test")
+        for dataset in datasets
+    ):
+        yield path, "nothing is left of it: lines of test sets are left out; name another dev set, too"
+
+
+def _variants(config: Mapping[str, Any], category: str) -> set[Variant]:
+    return {_variant(dataset) for _, dataset in listed(config, category)}
+
+
+def _variant(dataset: Dataset) -> Variant:
+    return dataset.provider, dataset.name, dataset.augmentation
 
 
 def _used_twice(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Dataset, str]]:

@@ -41,6 +41,8 @@ def check_distillation(config: Mapping[str, Any]) -> Found:
     shares = [share for share in noise.values() if isinstance(share, int | float)]
     if sum(shares) > 1:
         yield NOISE, f"the shares sum up to {sum(shares):g}; a line has noise of one kind, so 1 is the most"
+    if any(shares) and (message := _without_noise(config)):
+        yield NOISE, f"is not used: {message}"
     where = (SECTION, "backtranslated-max-sentences")
     translated = at(config, ("datasets", "mono-trg")) or at(
         config, ("continuation", "corpora", "backtranslations")
@@ -51,3 +53,17 @@ def check_distillation(config: Mapping[str, Any]) -> Found:
         for key in ("corpus-max-sentences", "backtranslated-max-sentences"):
             if at(config, (SECTION, key)):
                 yield (SECTION, key), "is not used: the student learns from continuation.corpora.distillation"
+
+
+def _without_noise(config: Mapping[str, Any]) -> str:
+    """The reason that a student's text gets no noise; "" where it does."""
+    corpora = mapping_at(config, ("continuation", "corpora"))
+    if mapping_at(corpora, ("distillation",)).get("alignments"):
+        return (
+            "the student reads the tokens of continuation.corpora.distillation as they are; remove it, or "
+            "leave tok-src, tok-trg and alignments out, which are then made here"
+        )
+    others = at(config, ("datasets", "train")), corpora.get("parallel"), corpora.get("distillation")
+    if at(config, ("datasets", "finetune")) and not any(others):
+        return "the student is trained on datasets.finetune alone, which gets none; remove it"
+    return ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from translations_assets.config.datasets import Dataset, listed
+from translations_assets.config.datasets import Dataset, listed, pair_of
 from translations_assets.config.errors import among
 from translations_assets.config.providers import FILE
 from translations_assets.config.section import (
@@ -101,6 +99,13 @@ def check_evaluation(config: Mapping[str, Any]) -> Found:
             yield path, f"{name!r} is not in datasets.test.{among(str(name), [*known])}"
         elif path[:2] == PARAGRAPHS and (dataset.provider not in WITH_DOCUMENTS or dataset.augmentation):
             yield path, f"{name!r} tells no documents; those of {', '.join(WITH_DOCUMENTS)} do, as they come"
+    target = pair_of(config)[1]
+    if at(config, PARAGRAPHS) and target and target.chinese:
+        yield (
+            PARAGRAPHS,
+            f"{target.name} has no paragraphs: lines in another variant are left out of its test sets, and "
+            "nothing tells the documents of the rest; remove it",
+        )
     if at(config, UNALIGNED) and not _trains_teachers(config):
         yield (
             UNALIGNED,
@@ -164,10 +169,3 @@ def _judge(config: Mapping[str, Any]) -> Found:
         yield JUDGE, f"{name!r} is no endpoint, and nothing else can judge; name a translator that is one"
     if at(config, JUDGE_PROMPT) and not name:
         yield JUDGE_PROMPT, "is the prompt of a judge, and there is none; give evaluation.judge, or remove it"
-
-
-def locate(config: Mapping[str, Any], folder: Path) -> None:
-    """Write out the relative path of the judge's prompt, which counts from a folder."""
-    section, file = at(config, (SECTION,)), at(config, JUDGE_PROMPT)
-    if isinstance(section, dict) and isinstance(file, str) and file and not Path(file).is_absolute():
-        section[JUDGE_PROMPT[-1]] = os.path.normpath(folder / file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -47,6 +47,13 @@ def check_finetuning(config: Mapping[str, Any]) -> Found:
             (*STUDENT, "mode"),
             "no student is trained from datasets.train with `use`; remove those, or write `init`",
         )
+
+
+def finetuned_in(config: Mapping[str, Any]) -> Sequence[object]:
+    """The models that are trained on text to finetune on, in a config as it was read."""
+    models = at(config, (SECTION, "models"))
+    given = Finetuning.model_fields["models"].default if models is None else models
+    return given if at(config, DATASETS) and isinstance(given, list | tuple) else ()
 
 
 def _trains_teachers(config: Mapping[str, Any]) -> bool:

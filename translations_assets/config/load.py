@@ -14,12 +14,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from translations_assets.config import datasets, evaluation, translators
 from translations_assets.config.checks import check_together, remarks
 from translations_assets.config.errors import ConfigError, Problem, suggestion
 from translations_assets.config.old_spellings import rewrite
 from translations_assets.config.old_spellings.generations import left_open
 from translations_assets.config.old_spellings.history import HISTORY
+from translations_assets.config.own_paths import locate
 from translations_assets.config.partitions import name_note
 from translations_assets.config.schema import TrainingConfig, without_effect
 from translations_assets.config.section import Section, by_key, section_in, values_of_mapping
@@ -52,7 +52,7 @@ Check: TypeAlias = "Callable[[dict[str, Any]], Iterable[tuple[KeyPath, str]]]"
 
 
 def load_config(path: Path) -> TrainingConfig:
-    """Read a training config of any year from a YAML file, from which relative paths of datasets count.
+    """Read a training config of any year from a YAML file, from which relative paths count.
 
     Raises ConfigError with everything that is wrong: the file cannot be read, is not UTF-8 or YAML; keys are
     unknown, missing, doubled or of the wrong type; values are not allowed, contradict each other, or ask for
@@ -76,8 +76,7 @@ def parse_config(text: str, source: Path | str, check: Check | None = None) -> T
     document = read_yaml(text, str(source))
     rewrite(document)
     if isinstance(source, Path):
-        for section in (datasets, translators, evaluation):
-            section.locate(document.value, source.parent.resolve())
+        locate(document.value, source.parent.resolve())
     return _validated(document, check)
 
 
@@ -103,11 +102,14 @@ def read_values(text: str, source_name: str) -> Document:
     return document
 
 
-def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> TrainingConfig:
+def apply_overrides(
+    config: TrainingConfig, overrides: Mapping[str, Any], check: Check | None = None
+) -> TrainingConfig:
     """A config with some values changed: `{"marian-args.training-student.after": "50u"}`.
 
     Keys are dotted paths in today's spelling; a value that is a mapping is merged into the section of that
-    name. Raises ConfigError with everything that the overrides make wrong.
+    name. `check` finds what else is wrong, as for `parse_config`. Raises ConfigError with everything that
+    the overrides make wrong.
     """
     values = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if overrides:  # one option of the student's is changed, not all: a section that is given stands alone
@@ -116,7 +118,7 @@ def apply_overrides(config: TrainingConfig, overrides: Mapping[str, Any]) -> Tra
     document = Document(OVERRIDES, values)
     for key, value in overrides.items():
         _override(document, split_key(key), value)
-    return _validated(document)
+    return _validated(document, check)
 
 
 def _validated(document: Document, check: Check | None = None) -> TrainingConfig:

@@ -13,10 +13,12 @@ from typing import Any
 
 from translations_assets.config.errors import suggestion
 from translations_assets.config.experiment import Experiment
+from translations_assets.config.finetuning import finetuned_in
 from translations_assets.config.known import FLAG, marian_options, of_scripts
 from translations_assets.config.schema import MarianArgs
 from translations_assets.config.section import by_key
 from translations_assets.config.text import table
+from translations_assets.config.translators import converted
 from translations_assets.config.yaml_reader import MOST_DIGITS, Found, at, mapping_at
 
 # What each section of marian-args is for.
@@ -32,6 +34,7 @@ SIZES = ("dim-emb", "transformer-dim-ffn", "transformer-decoder-dim-ffn")
 INT8_WIDTH = 64  # as in pipeline.quantize, which would refuse the trained student
 _RULES = table(__file__, "marian_rules.yml")
 FAMILY: Mapping[str, object] = _RULES["family-of-students"]
+GUIDED: Mapping[str, str] = _RULES["guided-alignment"]
 
 # Option → words that it may be, and the least and the most of numbers; of a list, each item.
 ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed")
@@ -39,6 +42,8 @@ ALLOWED: Mapping[str, tuple[Sequence[str], float, float]] = of_scripts("allowed"
 REFUSED: Mapping[str, str] = of_scripts("refused")
 # Options of decoding that CTranslate2 knows as well.
 IN_CTRANSLATE2 = frozenset(of_scripts("ctranslate2"))
+# Those that limit lengths, with their defaults there, and `positions`, the most pieces that they may allow.
+LENGTHS: Mapping[str, float] = of_scripts("ctranslate2 lengths")
 # Options of training, with the values of models that can be converted.
 CONVERTIBLE: Mapping[str, Sequence[object]] = {**of_scripts("convertible"), **_RULES["convertible"]}
 # Model → the sections of its training and decoding
@@ -60,10 +65,14 @@ def check_marian_args(config: Mapping[str, Any]) -> Found:
             if message := _wrong(name, value, task):
                 yield ("marian-args", section, name), message
     yield from _student(config)
+    yield from _guided(config)
     yield from _sizes_of_vocabularies(config)
-    for model in DECODED:
+    for model, (_, decoding) in DECODED.items():
+        names = [*dict.fromkeys(converted(config, model))]
         if at(config, ("experiment", f"{model}-decoder")) == "ctranslate2":
             yield from _not_in_ctranslate2(config, model)
+        elif names:
+            yield from _not_decoded_by_ctranslate2(config, decoding, f"as it runs translators.{names[0]}")
 
 
 def remarks(config: Mapping[str, Any]) -> Found:
@@ -167,6 +176,16 @@ def _student(config: Mapping[str, Any]) -> Found:
                 yield path, f"is {str(FAMILY[name])!r} in the models that browsers' engines run; remove it"
 
 
+def _guided(config: Mapping[str, Any]) -> Found:
+    """Guided alignment where a training's pairs have no links, or none where they have."""
+    finetuned = [("training-on-finetune", GUIDED.get(f"training-{model}")) for model in finetuned_in(config)]
+    for section, needed in (*GUIDED.items(), *finetuned):
+        path = ("marian-args", section, "guided-alignment")
+        given = at(config, path)
+        if given is not None and needed and _text(given) != needed:
+            yield path, f"must be {needed}, for which the pairs of the training are made; remove it"
+
+
 def _sizes_of_vocabularies(config: Mapping[str, Any]) -> Found:
     given = at(config, ("experiment", "spm-vocab-size"))
     size = Experiment.model_fields["spm_vocab_size"].default if given is None else given
@@ -190,14 +209,27 @@ def _not_in_ctranslate2(config: Mapping[str, Any], model: str) -> Found:
             f"marian-args.{training}, {marian}"
         )
         yield ("experiment", "backwards-decoder"), said
-    options = dict(_options(config, decoding))
-    for name in options:
-        where = ("marian-args", decoding, name)
-        if name in ALLOWED and name not in IN_CTRANSLATE2:
-            yield where, f"CTranslate2 has nothing like it; remove it, {marian}"
-        elif name == "output-sampling" and _text(options.get("beam-size", "not given")) != "1":
-            yield where, f"goes with beam-size: 1 for CTranslate2; write that, too, {marian}"
+    yield from _not_decoded_by_ctranslate2(config, decoding, marian)
     for name, value in _options(config, training):
         if name in CONVERTIBLE and _text(value) not in map(_text, CONVERTIBLE[name]):
             said = f"CTranslate2 cannot decode a model with {name}: {value}; remove it, {marian}"
             yield ("marian-args", training, name), said
+
+
+def _not_decoded_by_ctranslate2(config: Mapping[str, Any], decoding: str, remedy: str) -> Found:
+    """Options of decoding that CTranslate2 lacks, or takes in another way."""
+    options = dict(_options(config, decoding))
+    for name in options:
+        where = ("marian-args", decoding, name)
+        if name in ALLOWED and name not in IN_CTRANSLATE2:
+            yield where, f"CTranslate2 has nothing like it; remove it, {remedy}"
+        elif name == "output-sampling" and _text(options.get("beam-size", "not given")) != "1":
+            yield where, f"goes with beam-size: 1 for CTranslate2; write that, too, {remedy}"
+    lengths = {name: _text(options.get(name, LENGTHS[name])) for name in ("max-length", "max-length-factor")}
+    if all(map(_NUMBER.fullmatch, lengths.values())):
+        longest, factor = map(float, lengths.values())
+        if longest * max(factor, 1) > LENGTHS["positions"]:
+            name = "max-length" if "max-length" in options else "max-length-factor"
+            allowed = f"{longest:g} pieces, of a translation {factor:g} times as many (max-length-factor)"
+            most = f"CTranslate2 has positions for {LENGTHS['positions']}"
+            yield ("marian-args", decoding, name), f"allows {allowed}, and {most}; lower one, {remedy}"

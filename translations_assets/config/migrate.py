@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from translations_assets.config.datasets import listed, locate
+from translations_assets.config.datasets import listed
 from translations_assets.config.edits import Edit, apply
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.old_spellings import ALL_RULES, rewrite
+from translations_assets.config.own_paths import locate, prompts
 from translations_assets.config.page import NotEditable, Page, Spelled, is_same, spell
 from translations_assets.config.yaml_reader import KeyPath, at, dotted, read_yaml
 
@@ -59,16 +60,14 @@ def located(text: str, file: Path) -> str:
     """The text of a config's file with its relative paths written out, for where they count from nowhere."""
     whole, wanted, page = read_yaml(text, str(file)), read_yaml(text, str(file)), Page(text)
     locate(wanted.value, file.parent.resolve())
-    for path, _ in listed(whole.value):
+    for path, _ in (*listed(whole.value), *prompts(whole.value)):
         old, new = at(whole.value, path), at(wanted.value, path)
         if old != new:
             inner = (*path, "dataset") if isinstance(old, Mapping) else path
             with suppress(NotEditable):
                 page.replace_value(inner, json.dumps(at(wanted.value, inner), ensure_ascii=False))
     if read_yaml(page.text, str(file)).value != wanted.value:
-        raise ConfigError.of(
-            "a dataset's relative path cannot be written out; write one from / on", str(file)
-        )
+        raise ConfigError.of("a relative path cannot be written out; write one from / on", str(file))
     return page.text
 
 

@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from translations_assets.config.datasets import listed, pair_of, provider_of, sides_of
+from translations_assets.config.datasets import Pair, listed, pair_of, provider_of, sides_of
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.evaluation import own_documents
 from translations_assets.config.known import of_scripts
-from translations_assets.config.languages import Language
-from translations_assets.config.providers import BY_URL, FILE
+from translations_assets.config.own_paths import prompts
+from translations_assets.config.providers import BY_URL, FILE, FROM_NOWHERE
 from translations_assets.config.providers.provider import Addresses
 from translations_assets.config.schema import TrainingConfig
 from translations_assets.config.section import urls_in
+from translations_assets.config.translators import SECTION as TRANSLATORS
 from translations_assets.config.urls import PLACEHOLDER, shown
 from translations_assets.config.web import Answer, ask, together
 from translations_assets.config.yaml_reader import Found, KeyPath, at
@@ -51,7 +52,7 @@ class Readable:
     """Files of this machine that a config may name by path; links are resolved before the check.
 
     folders   below which they lie
-    keys      files and folders with keys of the person who reads, which are no datasets wherever they lie
+    keys      files and folders with keys of the person who reads, which are never named, wherever they lie
     is_known  whether a file is there, or was
     """
 
@@ -61,12 +62,14 @@ class Readable:
 
 
 def check_paths(config: Mapping[str, Any], readable: Readable) -> Found:
-    """The key path and message of all files of datasets that must not be read, or are not there.
+    """The key path and message of all files named by paths that must not be read, or are not there.
 
     A folder that is not there is reported once, not for each of its files.
     """
     absent = set[str]()
-    for path, file in dict.fromkeys([*_own_files(config), *own_documents(config)]):
+    given = [*prompts(config)]
+    yield from ((path, FROM_NOWHERE.format(file)) for path, file in given if not file.startswith("/"))
+    for path, file in dict.fromkeys([*_own_files(config), *own_documents(config), *given]):
         if not file.startswith("/"):
             continue
         if message := _refusal(file, readable.folders, readable.keys):
@@ -92,9 +95,9 @@ def _refusal(path: str, folders: Sequence[str], keys: Sequence[str] = ()) -> str
     """Explain why a file must not be read; empty when it may be. ValueError for what can be no path."""
     real = os.path.realpath(path)
     if _is_below(real, NEVER):
-        return f"{path} is a file of the system, which no dataset can be"
+        return f"{path} is a file of the system, which no config may name"
     if _is_below(real, keys):
-        return f"{path} is a file with keys, which no dataset can be"
+        return f"{path} is a file with keys, which no config may name"
     if _is_below(real, folders):
         return ""
     allowed = f"below {', '.join(folders)}" if folders else "in a mirror"
@@ -153,26 +156,42 @@ def addresses(config: Mapping[str, Any]) -> Iterator[Wanted]:
             continue
         if found:
             yield Wanted(path, dataset.shown_key, found)
-    metric = at(config, ("experiment", "best-model")) or "chrf"
     for path, url in urls_in(config, TrainingConfig):
+        yield Wanted(path, shown(url), _behind(config, path, url, pair))
+
+
+def _behind(config: Mapping[str, Any], path: KeyPath, url: str, pair: Pair) -> Addresses:
+    """The addresses of what a URL of a config names: a file, or a model's folder."""
+    metric = at(config, ("experiment", "best-model")) or "chrf"
+    if path[0] == TRANSLATORS:
+        return _model(url, metric, pair) if path[2] == "marian" else _release(url)
+    if path[1] == "models":
         form = at(config, (*path[:-1], "form")) or "marian"
-        model = _model(url, metric) if form == "marian" else _compared(url, form, pair)
-        yield Wanted(path, shown(url), model if "models" in path else [[url]])
+        return _model(url, metric, pair) if form == "marian" else _compared(url, form, pair)
+    return [[url]]
 
 
-def _model(url: str, metric: str) -> Addresses:
+def _release(url: str) -> Addresses:
+    """A model of OPUS-MT: an archive, or a folder, recognised by its options of decoding."""
+    return [[url, f"{url.rstrip('/')}/decoder.yml"]]
+
+
+def _model(url: str, metric: str, pair: Pair) -> Addresses:
     """A model's folder, recognised by its weights, or by itself where a server shows folders."""
-    folder = url.rstrip("/")
-    names = (f"final.model.npz.best-{metric}.npz", f"model.npz.best-{metric}.npz", "model.npz")
-    return [[*(f"{folder}/{name}" for name in names), url]]
+    exported = (f"model.{_together(pair)}.{end}" for end in ("intgemm.alphas.bin", "intgemm8.bin"))
+    best = (f"{prefix}model.npz.best-{metric}.npz" for prefix in ("final.", ""))
+    return [[*(f"{url.rstrip('/')}/{name}" for name in (*best, "model.npz", *exported)), url]]
 
 
-def _compared(url: str, form: object, pair: Sequence[Language | None]) -> Addresses:
+def _compared(url: str, form: object, pair: Pair) -> Addresses:
     """A folder in another form than Marian's, recognised by its weights."""
-    name = "".join(spoken.code for spoken in pair if spoken)
     ends = [f"intgemm{kind}.bin{packed}" for kind in (".alphas", "8") for packed in ("", ".zst", ".gz")]
-    names = [f"model.{name}.{end}" for end in ends] if form == "firefox" else ["model.bin"]
+    names = [f"model.{_together(pair)}.{end}" for end in ends] if form == "firefox" else ["model.bin"]
     return [[f"{url.rstrip('/')}/{name}" for name in names]]
+
+
+def _together(pair: Pair) -> str:
+    return "".join(spoken.code for spoken in pair if spoken)
 
 
 def _first(urls: Sequence[str], mirror: str) -> Answer:

@@ -99,14 +99,16 @@ class TrainingSweep:
         )
 
     def _partition(self, values: Mapping[str, Any]) -> str:
-        names = (f"{short}-{self._word(axis, values[axis])}" for axis, short in self._short.items())
+        names = (f"{short}-{self._words[axis][_text(values[axis])]}" for axis, short in self._short.items())
         return ".".join([self.file.base, self.name, *names])
 
-    def _word(self, axis: str, value: Any) -> str:
-        """A value in a name: itself if it is a scalar that names can have, else its number."""
-        word = "none" if value in ("", None) else re.sub(r"[^A-Za-z0-9._]+", "-", _text(value)).strip("-")
-        words = [_text(other) for other in self.file.axes[axis]]
-        return word if _is_scalar(value) and word else f"value-{words.index(_text(value)) + 1}"
+    @cached_property
+    def _words(self) -> dict[str, dict[str, str]]:
+        """Axis → value as text → the value in a name, which no other value of the axis has."""
+        return {
+            axis: dict(zip(map(_text, values), _told_apart(values), strict=True))
+            for axis, values in self.file.axes.items()
+        }
 
     @cached_property
     def _short(self) -> dict[str, str]:
@@ -163,6 +165,22 @@ def _shortest(axis: str, axes: Mapping[str, Any]) -> str:
         if sum(other.split(".")[-length:] == short for other in axes) == 1:
             return "-".join(short)
     return "-".join(parts)
+
+
+def _told_apart(values: Sequence[Any]) -> list[str]:
+    """Values in names: themselves where they are scalars that names can have, else their numbers."""
+    words = [_word(value) for value in values]
+    numbers = [f"value-{number}" for number, _ in enumerate(values, 1)]
+    named = zip(words, numbers, strict=True)
+    told = [word if word and words.count(word) == 1 else number for word, number in named]
+    return told if len({*told}) == len(told) else numbers
+
+
+def _word(value: Any) -> str:
+    """A value as names can have it; "" for what is no scalar, or has no such character."""
+    if value in ("", None):
+        return "none"
+    return re.sub(r"[^A-Za-z0-9._]+", "-", _text(value)).strip("-") if _is_scalar(value) else ""
 
 
 def _is_scalar(value: Any) -> bool:

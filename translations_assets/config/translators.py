@@ -7,9 +7,7 @@ the student (`final-evaluation.translators`), or judges (`evaluation.judge`), by
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -36,7 +34,7 @@ SECTION = "translators"
 FORMS = ("endpoint", "marian", "hugging-face", "opus-mt", "firefox", "google", "microsoft", "pivot")
 BOTH_WAYS = ("endpoint", "google", "microsoft")  # forms without a direction of their own
 NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
-FILES = ("prompt", "examples")  # of an endpoint, whose relative paths count from the config's folder
+CONVERTED = ("hugging-face", "opus-mt")  # forms that CTranslate2 runs
 LEGS = ("first", "second")  # of a pivot
 BACKWARDS = ("experiment", "backwards")
 # Keys of a request that the pipeline sets itself
@@ -268,11 +266,15 @@ def named(config: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
         yield from (((SECTION, pivot, "pivot", key), str(legs[key])) for key in LEGS if legs.get(key))
 
 
-def locate(config: Mapping[str, Any], folder: Path) -> None:
-    """Write out the relative paths of prompts and examples, which count from a folder."""
-    for name in mapping_at(config, (SECTION,)):
-        endpoint = at(config, (SECTION, name, "endpoint"))
-        for key in FILES if isinstance(endpoint, dict) else ():
-            file = endpoint.get(key)
-            if isinstance(file, str) and file and not Path(file).is_absolute():
-                endpoint[key] = os.path.normpath(folder / file)
+def converted(config: Mapping[str, Any], model: str) -> Iterator[str]:
+    """The translators that CTranslate2 runs in the place of a model (`teacher`, `backwards`), also as legs.
+
+    Those that are compared translate as teachers do.
+    """
+    roles = {"teacher": (("experiment", "teacher"), ("final-evaluation", SECTION)), "backwards": (BACKWARDS,)}
+    for path, name in named(config):
+        if path[:2] in roles[model]:
+            legs = mapping_at(config, (SECTION, name, "pivot"))
+            for one in (name, *(str(legs.get(key)) for key in LEGS)):
+                if any(at(config, (SECTION, one, form)) is not None for form in CONVERTED):
+                    yield one

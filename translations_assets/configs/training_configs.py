@@ -26,6 +26,7 @@ from translations_assets.keys.local_files import FileDigests
 from translations_assets.running.protocols import Store
 
 if TYPE_CHECKING:
+    from translations_assets.config.load import Check
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.config.sweep import TrainingSweep
     from translations_assets.config.yaml_reader import KeyPath
@@ -127,7 +128,7 @@ class TrainingConfigs:
         def overridden(config: TrainingConfig) -> TrainingConfig:
             from translations_assets.config.load import apply_overrides
 
-            return apply_overrides(config, overrides) if overrides else config
+            return apply_overrides(config, overrides, self._check(source)) if overrides else config
 
         def read(known: KnownConfig, parse: Callable[[], TrainingConfig]) -> ReadConfig:
             return ReadConfig(known.partition, known.graph, known.notes, partition, text, source, parse)
@@ -148,8 +149,13 @@ class TrainingConfigs:
 
     def parse(self, text: str, source: Path | str) -> TrainingConfig:
         """A training config, whose files may be read where its steps run, or here. Raises ConfigError."""
-        from translations_assets.config.dictionaries import check_dictionaries
         from translations_assets.config.load import parse_config
+
+        return parse_config(text, source, self._check(source))
+
+    def _check(self, source: Path | str) -> Check:
+        """The check of what a config from a source names of this machine: its files and dictionaries."""
+        from translations_assets.config.dictionaries import check_dictionaries
         from translations_assets.config.sources import Readable, check_files, check_paths
 
         folders = self._file_folders()
@@ -163,7 +169,7 @@ class TrainingConfigs:
             if self._steps_run_here():
                 yield from check_dictionaries(values)
 
-        return parse_config(text, source, problems)
+        return problems
 
     def text(self, partition: str) -> tuple[str, Path | str]:
         """The text of a training config, given by key or path, and its file or what it is called."""

@@ -18,7 +18,7 @@ from translations_assets.config.yaml_reader import at, read_yaml
 
 def base_setting(text: str, source: Path | str, sweep: TrainingSweep) -> dict[str, Any]:
     """The base's own values of a sweep's axes, but for seeds. Raises ConfigError."""
-    values = parse_config(text, str(source)).model_dump(mode="json", by_alias=True)
+    values = parse_config(text, source).model_dump(mode="json", by_alias=True)
     axes = [axis for axis in sweep.file.axes if not axis.startswith(SEEDS)]
     return {axis: "" if axis == WITHOUT else at(values, split_key(axis)) for axis in axes}
 

@@ -144,8 +144,10 @@ def monocleaner(config: TrainingConfig, clean_mono: CleanMono) -> CleanMono:
     )
 
 
-def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: Identifying) -> Corpus:
-    """The step that cleans a parallel dataset by the filters of a file."""
+def clean_parallel_dataset(
+    config: TrainingConfig, corpus: Corpus, identifying: Identifying, name: str = ""
+) -> Corpus:
+    """The step that cleans a parallel dataset by the filters of a file; `name` is in labels, if given."""
     source, target = config.source, config.target
     dataset, mode = corpus.dataset, config.experiment.opuscleaner_mode
     assert dataset  # only datasets are cleaned
@@ -154,7 +156,7 @@ def clean_parallel_dataset(config: TrainingConfig, corpus: Corpus, identifying: 
     return corpus_step(
         config,
         "pipeline.clean.clean_parallel",
-        label=f"clean-corpus-{dataset.short_name}-{config.pair}",
+        label=f"clean-corpus-{name or dataset.short_name}-{config.pair}",
         dataset=dataset,
         args={
             "src_script": source.script,
@@ -334,13 +336,14 @@ def _threshold(thresholds: Thresholds, short_name: str) -> float:
     return thresholds.dataset_thresholds.get(short_name, thresholds.default_threshold)
 
 
-def filter_by_bicleaner(config: TrainingConfig, corpus: Corpus, model: Folder, threshold: float) -> Corpus:
-    """Score a dataset by Bicleaner-AI, and keep what exceeds the threshold."""
-    src, trg = config.experiment.src, config.experiment.trg
-    name = f"{corpus.short_name}-{src}-{trg}"
+def filter_by_bicleaner(
+    config: TrainingConfig, corpus: Corpus, model: Folder, threshold: float, name: str = ""
+) -> Corpus:
+    """Score a dataset by Bicleaner-AI, and keep what exceeds the threshold; `name` is in labels, if given."""
+    label = f"{name or corpus.short_name}-{config.pair}"
     scored = step(
         "pipeline.clean.score_bicleaner",
-        label=f"bicleaner-ai-score-{name}",
+        label=f"bicleaner-ai-score-{label}",
         args={"src": config.source.bicleaner, "trg": config.target.bicleaner},
         inputs={**corpus.sides, "model": model, "bicleaner_lock": BICLEANER},
         outputs=SCORED,
@@ -352,7 +355,7 @@ def filter_by_bicleaner(config: TrainingConfig, corpus: Corpus, model: Folder, t
     filtered = corpus_step(
         config,
         "pipeline.clean.filter_parallel",
-        label=f"bicleaner-ai-{name}",
+        label=f"bicleaner-ai-{label}",
         dataset=corpus.dataset,
         args={"threshold": threshold},
         inputs={**corpus.sides, "scores": scored["scores.zst"]},

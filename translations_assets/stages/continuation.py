@@ -139,10 +139,13 @@ def fetch_alignments(config: TrainingConfig, name: CorpusName, corpus: Corpus) -
 def fetch_model(
     config: TrainingConfig, label: str, url: str, mode: ContinuationMode, src: str, trg: str
 ) -> Model:
-    """A model of the earlier run, from `src` to `trg`; with its training's last save, to go on with that."""
+    """A model of the earlier run, from `src` to `trg`; with its training's last save, to go on with that.
+
+    The run's vocabulary is that of models between the languages of the pair. A leg of a pivot has its own.
+    """
     vocab = config.continuation.vocab
     own = {config.experiment.src: vocab.src, config.experiment.trg: vocab.trg} if vocab else {}
-    vocabs = [own[src], own[trg]] if own else []
+    vocabs = [own[src], own[trg]] if {src, trg} <= own.keys() else []
     fetched = step(
         "pipeline.continuation.model",
         label=f"fetch-{label}",

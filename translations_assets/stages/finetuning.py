@@ -32,11 +32,22 @@ def merge_finetune(
     if not dataset_finetune:
         return None
     identifying = Identifying(config, "finetune")
-    cleaned = [clean_parallel_dataset(config, corpus, identifying) for corpus in dataset_finetune]
+    names = [_name_in_labels(config, corpus) for corpus in dataset_finetune]
+    named = zip(dataset_finetune, names, strict=True)
+    cleaned = [clean_parallel_dataset(config, corpus, identifying, name) for corpus, name in named]
     threshold = config.finetuning.bicleaner_threshold
     if bicleaner_model and threshold:
-        cleaned = [filter_by_bicleaner(config, corpus, bicleaner_model, threshold) for corpus in cleaned]
+        cleaned = [
+            filter_by_bicleaner(config, corpus, bicleaner_model, threshold, name)
+            for corpus, name in zip(cleaned, names, strict=True)
+        ]
     return merge_parallel(config, "finetune", cleaned, dataset_devtest + dataset_test, None, {})
+
+
+def _name_in_labels(config: TrainingConfig, corpus: Corpus) -> str:
+    """The dataset's name, told from that of one to train on which is called the same."""
+    same = corpus.short_name in (dataset.short_name for dataset in config.datasets.train)
+    return f"finetune-{corpus.short_name}" if same else corpus.short_name
 
 
 @stage(group="finetuning")

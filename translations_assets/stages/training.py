@@ -158,20 +158,23 @@ def train_teacher(
     ]
     if alignments_finetune is None or not finetunes(config, "teacher"):
         return teachers
-    pairs = training_pairs(f"finetune-teacher-{config.pair}", alignments_finetune, train_vocab, length)
+    longest = max_length(_options_on_finetune(config, "teacher"), TEACHER_LENGTH)
+    name, made = ("teacher", data) if longest == length else ("teacher-on-finetune", {})
+    pairs = {
+        kind: made.get(kind) or training_pairs(f"{kind}-{name}-{config.pair}", text, train_vocab, longest)
+        for kind, text in {"original": alignments_original, "finetune": alignments_finetune}.items()
+    }
     return [
-        _on_finetune(
-            config,
-            "teacher",
-            f"-{number}",
-            model,
-            {"original": data["original"], "finetune": pairs},
-            train_vocab,
-            merge_devset,
-            first + number,
-        )
+        _on_finetune(config, "teacher", f"-{number}", model, pairs, train_vocab, merge_devset, first + number)
         for number, model in enumerate(teachers, start=1)
     ]
+
+
+def _options_on_finetune(config: TrainingConfig, model: Finetuned) -> Mapping[str, Any]:
+    """Options of Marian for training a model on the text to finetune on."""
+    options = config.marian_args
+    first = options.training_student if model == "student" else options.training_teacher
+    return {**first, **options.training_on_finetune}
 
 
 def _on_finetune(
@@ -185,8 +188,6 @@ def _on_finetune(
     seed: int,
 ) -> Model:
     """Train a model on the text to finetune on, mixed with the old text where there is some."""
-    options = config.marian_args
-    first = options.training_student if model == "student" else options.training_teacher
     return train_model(
         config,
         label=f"train-{model}-on-finetune-{config.pair}{number}",
@@ -196,7 +197,7 @@ def _on_finetune(
         model=f"student.{config.experiment.student_model}" if model == "student" else model,
         training=f"{model}.train",
         curriculum=f"{model}.on-finetune" if "finetune" in data else model,
-        args={**first, **options.training_on_finetune},
+        args=_options_on_finetune(config, model),
         seed=seed,
         pretrained=pretrained,
         inherits="shape",
@@ -233,15 +234,21 @@ def train_student(
     fetched = fetch_model(config, f"student-{src}-{trg}", given.url, given.mode, src, trg) if given else None
     is_trained = not (given and given.mode == "use")
     student = fetched
+    first, args = config.marian_args.training_student, _options_on_finetune(config, "student")
     if student is None or is_trained:
-        args = config.marian_args.training_student
-        data = _student_pairs(config, "student", args, train_vocab, alignments_student, None)
+        data = _student_pairs(config, "student", first, train_vocab, alignments_student, None)
         student = _train(config, "train", train_vocab, data, merge_devset, fetched)
     if not finetunes(config, "student") or (is_trained and alignments_finetune is None):
         return student
-    args = config.marian_args.training_student
+    alike = max_length(args, STUDENT_LENGTH) == max_length(first, STUDENT_LENGTH)
     data = _student_pairs(
-        config, "student", args, train_vocab, alignments_student, alignments_finetune, before=student
+        config,
+        "student" if alike else "student-on-finetune",
+        args,
+        train_vocab,
+        alignments_student,
+        alignments_finetune,
+        before=student if alike else None,
     )
     seed = config.experiment.seeds.student
     return _on_finetune(config, "student", "", student, data, train_vocab, merge_devset, seed)
@@ -260,16 +267,17 @@ def finetune_student(
 
     On the text that it was trained on last.
     """
-    options = config.marian_args
+    options, on_finetune = config.marian_args, finetunes(config, "student")
     args, before = options.training_student_finetuned, train_student
-    alike = max_length(args, STUDENT_LENGTH) == max_length(options.training_student, STUDENT_LENGTH)
+    last = _options_on_finetune(config, "student") if on_finetune else options.training_student
+    alike = max_length(args, STUDENT_LENGTH) == max_length(last, STUDENT_LENGTH)
     data = _student_pairs(
         config,
         "finetuned-student",
         args,
         train_vocab,
         alignments_student,
-        alignments_finetune if finetunes(config, "student") else None,
+        alignments_finetune if on_finetune else None,
         before=before if alike else None,
     )
     return _train(config, "finetune", train_vocab, data, merge_devset, train_student)

@@ -19,6 +19,8 @@ from translations_assets.config.urls import PLACEHOLDER
 
 # Text of one's own, behind URLs, and the generated text of the demo
 _DEMO = ("en", "eo")
+# A relative path, which is written out where there is a config's file
+FROM_NOWHERE = "the path {!r} counts from the config's file, and here is none; write one that begins with /"
 
 
 def _url_addresses(name: str, *sides: Language) -> Addresses:
@@ -36,9 +38,7 @@ def _path_addresses(name: str, *sides: Language) -> Addresses:
 
 def _check_path(name: str) -> None:
     if not name.startswith("/"):
-        raise ConfigError.of(
-            f"the path {name!r} counts from the config's file, and here is none; write one that begins with /"
-        )
+        raise ConfigError.of(FROM_NOWHERE.format(name))
 
 
 def _check_path_of_pair(name: str) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 
 from translations_assets.config.known import address
 from translations_assets.config.languages import Language
+from translations_assets.config.providers.huggingface import addresses
 from translations_assets.config.providers.provider import Addresses, Found, Provider, Query
 
 TOKEN = "HF_TOKEN"
@@ -46,8 +47,8 @@ def _find_bouquet(query: Query) -> Iterator[Found]:
         yield Found("bouquet", "bouquet_test", "test", 854, skipped=f"it asks for a login ({TOKEN})")
 
 
-def _page(script: str, name: str, *sides: Language) -> Addresses:
-    return [[address(script)]]
+def _addresses(script: str, name: str, *sides: Language) -> Addresses:
+    return addresses(address(script).partition("/datasets/")[2], *sides)
 
 
 FLORES_PLUS = Provider(
@@ -55,7 +56,7 @@ FLORES_PLUS = Provider(
     _flores_plus_code,
     title="FLORES+",
     sets=("dev", "devtest"),
-    addresses=partial(_page, "parallel_flores200_plus"),
+    addresses=partial(_addresses, "parallel_flores200_plus"),
     secrets=(TOKEN,),
     held_out=_find_flores_plus,
 )
@@ -64,7 +65,7 @@ WMT24PP = Provider(
     _wmt24pp_code,
     title="WMT24++",
     sets=("test",),
-    addresses=partial(_page, "parallel_wmt24pp"),
+    addresses=partial(_addresses, "parallel_wmt24pp"),
     held_out=_find_wmt24pp,
 )
 BOUQUET = Provider(
@@ -72,7 +73,7 @@ BOUQUET = Provider(
     _bouquet_code,
     title="BOUQuET",
     sets=("dev", "test"),
-    addresses=partial(_page, "parallel_bouquet"),
+    addresses=partial(_addresses, "parallel_bouquet"),
     secrets=(TOKEN,),
     held_out=_find_bouquet,
 )

@@ -145,7 +145,8 @@ def _least(extent: str) -> int:
     return int(number) * UNITS[unit] if number.isdecimal() and unit in UNITS else 0
 
 
-def _addresses(name: str, *sides: Language) -> Addresses:
+def addresses(name: str, *sides: Language) -> Addresses:
+    """The hub's answer about a dataset, of which a key begins with its repository."""
     return [[f"{HUB}/api/datasets/{name.partition(':')[0]}"]]
 
 
@@ -154,7 +155,7 @@ HUB_PARALLEL = Provider(
     lambda name, spoken: spoken.code,
     example="hfp_owner/corpus:train:en:ru",
     form=r"[^:@]+/[^:@]+(:[^:@]+){3,4}(@[\w./-]+)?",
-    addresses=_addresses,
+    addresses=addresses,
     secrets=("HF_TOKEN",),
     searches={PARALLEL: find_parallel, ANY: find_any},
 )
