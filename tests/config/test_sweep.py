@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dagster as dg
+import pytest
+
+from translations_assets.config.errors import ConfigError
 from translations_assets.config.sweep import TrainingSweep, parse_sweep, settings_of
 
 TEXT = """
@@ -43,3 +47,31 @@ def test_variants_that_differ_in_seeds_alone_are_one_setting() -> None:
 def test_datasets_that_are_left_out_are_no_overrides_of_keys() -> None:
     last = sweep().variants[1]
     assert (last.overrides, last.without) == ({RATE: 0.001, SEED: 1}, "opus_Books/v1")
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "message"),
+    [
+        ("en-eo...demo", "rates", "sweep.yml:1: base: must be the name of a training config"),
+        ("en-eo.demo..", "rates", "sweep.yml:1: base: must be the name of a training config"),
+        ("en-eo.demo", "more...rates", "a sweep's name must consist of letters, digits"),
+        ("en-eo.demo", "rates..", "a sweep's name must consist of letters, digits"),
+    ],
+)
+def test_no_variant_is_called_as_a_range_of_partitions(base: str, name: str, message: str) -> None:
+    """Dagster refuses such a key, and with it all definitions."""
+    with pytest.raises(ConfigError) as caught:
+        parse_sweep(f"base: {base}\naxes: {{{SEED}: [1]}}", name, "sweep.yml")
+    assert message in str(caught.value)
+
+
+def test_a_value_that_no_key_can_have_stands_there_as_its_number() -> None:
+    text = f'base: en-eo.demo\naxes: {{{RATE}: ["0..1", "a...b", "a..", "b."], {SEED}: [1]}}'
+    keys = [variant.partition for variant in parse_sweep(text, "rates", "sweep.yml").variants]
+    assert [key.split(".rates.learn-rate-")[1] for key in keys] == [
+        "0..1.student-1",
+        "value-2.student-1",
+        "value-3.student-1",
+        "b..student-1",
+    ]
+    assert dg.StaticPartitionsDefinition(keys).get_partition_keys() == keys

@@ -26,8 +26,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field
 
 from translations_assets.config.errors import among
-from translations_assets.config.experiment import EXPERIMENT_NAME
 from translations_assets.config.load import validated
+from translations_assets.config.partitions import OF_A_KEY, is_key
 from translations_assets.config.schema import StageName
 from translations_assets.config.section import FROM_LIST, NotEmpty, Section, default
 from translations_assets.config.text import read_text
@@ -106,7 +106,8 @@ class TrainingSweep:
         """A value in a name: itself if it is a scalar that names can have, else its number."""
         word = "none" if value in ("", None) else re.sub(r"[^A-Za-z0-9._]+", "-", _text(value)).strip("-")
         words = [_text(other) for other in self.file.axes[axis]]
-        return word if _is_scalar(value) and word else f"value-{words.index(_text(value)) + 1}"
+        fits = word and is_key(f"x-{word}.")  # as it stands between other parts of the name
+        return word if _is_scalar(value) and fits else f"value-{words.index(_text(value)) + 1}"
 
     @cached_property
     def _short(self) -> dict[str, str]:
@@ -122,13 +123,16 @@ def load_sweep(path: Path) -> TrainingSweep:
 def parse_sweep(text: str, name: str, source_name: str) -> TrainingSweep:
     """Read the text of a sweep's file; errors call it `source_name`. Raises ConfigError."""
     document = read_yaml(text, source_name, "sweep", "base")
-    if not re.fullmatch(EXPERIMENT_NAME, name):
-        document.add((), "a sweep's name must consist of letters, digits, '.', '_' and '-'; rename the file")
+    if not is_key(f"{name}."):
+        document.add((), f"a sweep's name must consist of {OF_A_KEY}; rename the file")
     return TrainingSweep(name, validated(document, SweepFile, _problems))
 
 
 def _problems(values: Mapping[str, Any]) -> Found:
-    """The key path and message of every problem with axes and exclusions."""
+    """The key path and message of every problem with base, axes and exclusions."""
+    base = values.get("base")
+    if isinstance(base, str) and not is_key(f"{base}."):  # with a '.' behind it, names of variants begin so
+        yield ("base",), f"must be the name of a training config, of {OF_A_KEY}"
     axes = {axis: given for axis, given in mapping_at(values, ("axes",)).items() if isinstance(given, list)}
     for axis, given in axes.items():
         if len({_text(value) for value in given}) < len(given):
