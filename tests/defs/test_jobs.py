@@ -1,14 +1,15 @@
 """The jobs make what their names say, and can be launched for every training config."""
 
-from typing import NamedTuple
+from pathlib import Path
 
 import pytest
 from dagster import Definitions, JobDefinition
 
+from translations_assets.config.sweep import parse_sweep
 from translations_assets.definitions import defs
 from translations_assets.defs import sweeps
 from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
-from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
+from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
 from translations_assets.instance.server import WANDB
 from translations_assets.stages import ASSETS
@@ -50,17 +51,11 @@ def test_a_job_is_described_partitioned_and_runs_in_threads(name: str) -> None:
     assert job(name).executor_def.name == "threaded"
 
 
-class Members(NamedTuple):
-    """A sweep, as far as its asset asks."""
-
-    partitions: tuple[str, ...]
-
-
 def test_a_sweep_stands_beside_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its comparison has partitions of its own, and would be downstream of every job's stages."""
-    some, *_ = TRAINING_CONFIGS.get_partition_keys()
-    monkeypatch.setattr(sweeps, "usable_sweeps", lambda: ({"rates": None}, []))
-    monkeypatch.setattr(PROJECT.configs, "sweep", lambda name: Members((some,)))
+    base, *_ = TRAINING_CONFIGS.get_partition_keys()
+    rates = parse_sweep(f"base: {base}\naxes: {{experiment.seeds.student: [1, 2]}}", "rates", "rates.yml")
+    monkeypatch.setattr(sweeps, "usable_sweeps", lambda: ({"rates": (Path("rates.yml"), rates)}, []))
     comparisons = sweeps.sweep_comparisons()
     assert comparisons
     beside = Definitions.merge(defs, Definitions(assets=comparisons))
