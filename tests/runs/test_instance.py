@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
-from dagster import DagsterInstance, DagsterRunStatus, job
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, job
 
 from translations_assets.instance.process_id import PROCESS_TAG
-from translations_assets.runs.instance import LOST_TAG, run_of_dagster
+from translations_assets.runs.instance import LOST_TAG, run_of_dagster, stages_of
 from translations_assets.runs.run import Run
 from translations_assets.store.local import LocalStore
 
@@ -82,3 +83,22 @@ def test_a_mark_of_before_counts_for_a_run_that_did_not_succeed(
 ) -> None:
     begin(instance, FIRST, {LOST_TAG: "true"}, status)
     assert seen(instance, store, FIRST).state == state
+
+
+@pytest.mark.parametrize(
+    ("steps", "stages"),
+    [
+        (["checks_of_merge_corpus"], ["merge_corpus", "check_merge_corpus"]),
+        (["merge_corpus", "checks_of_merge_corpus"], ["merge_corpus", "check_merge_corpus"]),
+        (["checks_of_train_vocab", "export"], ["train_vocab", "check_train_vocab", "export", "check_export"]),
+        (["report"], []),
+    ],
+)
+def test_a_run_that_only_judges_a_stage_is_one_of_the_stage(steps: list[str], stages: list[str]) -> None:
+    """Repeated from a failure, or asked for in the UI."""
+    repeated = DagsterRun("all", step_keys_to_execute=steps)
+    assert {*stages_of(Mock(), repeated)} == {*stages}
+    planned = Mock()
+    planned.get_execution_plan_snapshot.return_value.step_keys_to_execute = steps
+    asked = DagsterRun("all", asset_selection=frozenset(), execution_plan_snapshot_id="1")
+    assert stages_of(planned, asked) == stages_of(Mock(), repeated)

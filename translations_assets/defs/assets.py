@@ -45,6 +45,7 @@ from translations_assets.records.canonical import json_digest
 from translations_assets.running import events
 from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.runs.instance import checks_of
 from translations_assets.stages import ASSETS
 
 _STOPS = (
@@ -234,7 +235,7 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
     gates = [gate for gate in GATES if gate.stage == stage]
 
     @dg.multi_asset_check(
-        name=f"checks_of_{stage}", specs=[_spec(gate) for gate in gates], required_resource_keys={"run"}
+        name=checks_of(stage), specs=[_spec(gate) for gate in gates], required_resource_keys={"run"}
     )
     def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult | dg.Output[None]]:
         run = context.op_execution_context

@@ -43,11 +43,17 @@ def run_of_dagster(instance: DagsterInstance, store: Store, found: DagsterRecord
 def stages_of(instance: DagsterInstance, run: DagsterRun) -> list[str]:
     """The stages of a run: those of its selection, of its job, or of what is repeated of another run."""
     names = set(run.step_keys_to_execute or ())  # a re-execution from failure
-    if not names and run.asset_selection is not None:
+    if not names and run.asset_selection:
         names = {key.to_user_string() for key in run.asset_selection}
     elif not names and (plan := run.execution_plan_snapshot_id):
         names = set(instance.get_execution_plan_snapshot(plan).step_keys_to_execute)
-    return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
+    asked = {stage for stage in STAGES if stage in names or checks_of(stage) in names}
+    return [name for name, stage in STAGES.items() if name in asked or stage.checks in asked]
+
+
+def checks_of(stage: str) -> str:
+    """The step of a Dagster run that judges a stage by its gates, and may be the only one of a run."""
+    return f"checks_of_{stage}"
 
 
 def existing(instance: DagsterInstance, run: str) -> DagsterRun:
