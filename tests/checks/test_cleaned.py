@@ -140,6 +140,9 @@ def test_more_is_dropped_than_of_others_of_the_provider() -> None:
         "its provider usually 6 %"
     )
     assert cleaned.dropped(of(**usual, kde=stats(17_000)), gates.Dropped()).passed
+    for alias in ("{}", "our_{}", "opus-{}"):  # says nothing of the provider
+        named = {alias.format(name): stats(24_000) for name in ("web", "bulletins", "books")}
+        assert cleaned.dropped(of(**named, **{alias.format("talks"): stats(17_000)}), gates.Dropped()).passed
     few = Statistics.from_dict({"lines": {"in": 999, "kept": 1, "dropped": {"a": 998}}})
     with pytest.raises(NothingToJudge, match="no dataset has 1,000 lines"):
         cleaned.dropped(of(kde=few), gates.Dropped())

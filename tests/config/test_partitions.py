@@ -59,10 +59,12 @@ def test_several_folders(folder: Path, tmp_path: Path) -> None:
 def test_names_that_cannot_be_keys_are_told_all_at_once(folder: Path) -> None:
     (folder / "en ru.yml").write_text(SMALL)
     (folder / "en-ru@x.yml").write_text(SMALL)
+    (folder / "en-ru.a...b.yml").write_text(SMALL)  # a range of partitions in Dagster
     with pytest.raises(ConfigError) as caught:
         find_configs([folder])
     assert [problem.file for problem in caught.value.problems] == [
         f"{folder}/en ru.yml",
+        f"{folder}/en-ru.a...b.yml",
         f"{folder}/en-ru@x.yml",
     ]
 
@@ -103,7 +105,9 @@ def test_a_key_begins_with_the_language_pair(name: str) -> None:
     assert partition_key(Path("/configs") / name, parse_config(SMALL, name)) == Path(name).stem
 
 
-@pytest.mark.parametrize("name", ["ru-en.yml", "config.yml", "en-ruby.yml", "my.en-ru.yml", "en-ru.a@b.yml"])
+@pytest.mark.parametrize(
+    "name", ["ru-en.yml", "config.yml", "en-ruby.yml", "en-ru.a@b.yml", "en-ru.a...b.yml"]
+)
 def test_a_key_that_does_not_begin_with_the_pair(name: str) -> None:
     path, config = Path("/configs") / name, parse_config(SMALL, name)
     with pytest.raises(
@@ -123,6 +127,9 @@ def test_a_key_that_does_not_begin_with_the_pair(name: str) -> None:
         ("en-ruby.yml", "en-ru.en-ruby"),
         ("en-ru.a@b.yml", "en-ru.a-b"),
         ("en-ru..yml", "en-ru."),
+        ("en-ru.a..b.yml", "en-ru.a..b"),
+        ("en-ru.a....b.yml", "en-ru.a.b"),
+        ("en-ru...a.yml", "en-ru.a"),
         ("é.yml", "en-ru"),
     ],
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dagster as dg
 import pytest
 
+from translations_assets.config.errors import ConfigError
 from translations_assets.config.sweep import TrainingSweep, parse_sweep, settings_of
 
 TEXT = """
@@ -64,3 +66,31 @@ def test_each_value_has_a_word_of_its_own(values: str, words: list[str]) -> None
     assert [variant.partition for variant in variants] == [
         f"en-eo.demo.x.label-smoothing-{word}" for word in words
     ]
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "message"),
+    [
+        ("en-eo...demo", "rates", "sweep.yml:1: base: must be the name of a training config"),
+        ("en-eo.demo..", "rates", "sweep.yml:1: base: must be the name of a training config"),
+        ("en-eo.demo", "more...rates", "a sweep's name must consist of letters, digits"),
+        ("en-eo.demo", "rates..", "a sweep's name must consist of letters, digits"),
+    ],
+)
+def test_no_variant_is_called_as_a_range_of_partitions(base: str, name: str, message: str) -> None:
+    """Dagster refuses such a key, and with it all definitions."""
+    with pytest.raises(ConfigError) as caught:
+        parse_sweep(f"base: {base}\naxes: {{{SEED}: [1]}}", name, "sweep.yml")
+    assert message in str(caught.value)
+
+
+def test_a_value_that_no_key_can_have_stands_there_as_its_number() -> None:
+    text = f'base: en-eo.demo\naxes: {{{RATE}: ["0..1", "a...b", "a..", "b."], {SEED}: [1]}}'
+    keys = [variant.partition for variant in parse_sweep(text, "rates", "sweep.yml").variants]
+    assert [key.split(".rates.learn-rate-")[1] for key in keys] == [
+        "0..1.student-1",
+        "value-2.student-1",
+        "value-3.student-1",
+        "b..student-1",
+    ]
+    assert dg.StaticPartitionsDefinition(keys).get_partition_keys() == keys

@@ -1,13 +1,21 @@
 """The assets say what the stages say."""
 
 import gc
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock, Mock
 
+import pytest
 from dagster import AssetKey
 
 from tests.defs.test_metadata import result
 from tests.memory_store import MemoryStore
+from translations_assets.checks.gates import GATES
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.definitions import defs
+from translations_assets.defs import assets
 from translations_assets.defs.assets import _data_version
+from translations_assets.defs.endings import ToldFailure
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.instance.server import REPORT, WANDB
 from translations_assets.stages import ASSETS
@@ -54,3 +62,41 @@ def test_the_data_version_is_that_of_each_steps_contents() -> None:
 
     assert version(a=b"1", b=b"2") == version(b=b"2", a=b"1")
     assert len({version(a=b"1", b=b"2"), version(a=b"2", b=b"1"), version(a=b"1", b=b"1")}) == 3
+
+
+AWAY = StoreUnreachable("The store cannot be reached.")
+
+
+@pytest.fixture
+def context(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The context of an asset whose steps are all made, and of its checks; `pauses` are those of waiting."""
+    pauses: list[float] = []
+    session = SimpleNamespace(changed=(), machine=None, graph=SimpleNamespace(checks={}))
+    session.results = SimpleNamespace(warnings=[])
+    monkeypatch.setattr(assets, "PROJECT", MagicMock(session=lambda *_: session))
+    monkeypatch.setattr(assets, "cancel_event", lambda run: SimpleNamespace(wait=pauses.append))
+    monkeypatch.setattr(assets, "_run_stage", lambda *_: [])
+    monkeypatch.setattr(assets, "recipe_tags", lambda *_: {})
+    monkeypatch.setattr(assets, "lines_by_dataset", lambda *_: {})
+    return MagicMock(pauses=pauses)
+
+
+def test_an_asset_whose_steps_are_made_waits_for_the_store_that_tells_of_them(
+    context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assets, "stage_metadata", Mock(side_effect=[AWAY, AWAY, {"steps_run": 0}]))
+    made = assets._materialize(context, ASSETS["train_vocab"])
+    assert made.metadata == {"steps_run": 0}
+    assert context.pauses == [1, 2]
+    monkeypatch.setattr(assets, "stage_metadata", Mock(side_effect=AWAY))
+    with pytest.raises(ToldFailure, match="The store cannot be reached"):
+        assets._materialize(context, ASSETS["train_vocab"])
+
+
+def test_a_gate_waits_for_the_store_that_has_its_numbers(
+    context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assets, "examine", Mock(side_effect=[AWAY, "passed", AWAY, "failed"]))
+    found: list[Any] = assets._examine(context, [*GATES[:2]])
+    assert found == ["passed", "failed"]
+    assert context.pauses == [1, 1]

@@ -1,9 +1,13 @@
 """The jobs make what their names say, and can be launched for every training config."""
 
-import pytest
-from dagster import JobDefinition
+from pathlib import Path
 
+import pytest
+from dagster import Definitions, JobDefinition
+
+from translations_assets.config.sweep import parse_sweep
 from translations_assets.definitions import defs
+from translations_assets.defs import sweeps
 from translations_assets.defs.jobs import FROM, SELECTIONS, UP_TO
 from translations_assets.defs.shared import TRAINING_CONFIGS
 from translations_assets.graph.stage import stage_order
@@ -45,3 +49,16 @@ def test_a_job_is_described_partitioned_and_runs_in_threads(name: str) -> None:
     assert job(name).description
     assert job(name).partitions_def == TRAINING_CONFIGS
     assert job(name).executor_def.name == "threaded"
+
+
+def test_a_sweep_stands_beside_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its comparison has partitions of its own, and would be downstream of every job's stages."""
+    base, *_ = TRAINING_CONFIGS.get_partition_keys()
+    rates = parse_sweep(f"base: {base}\naxes: {{experiment.seeds.student: [1, 2]}}", "rates", "rates.yml")
+    monkeypatch.setattr(sweeps, "usable_sweeps", lambda: ({"rates": (Path("rates.yml"), rates)}, []))
+    comparisons = sweeps.sweep_comparisons()
+    assert comparisons
+    beside = Definitions.merge(defs, Definitions(assets=comparisons))
+    for name in SELECTIONS:
+        layer = beside.resolve_job_def(name).asset_layer
+        assert {key.to_user_string() for key in layer.executable_asset_keys} == made_by(name)

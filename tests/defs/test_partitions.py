@@ -81,6 +81,18 @@ def test_a_config_from_outside_becomes_a_partition(place: Place, project: Projec
     assert project.configs.read("en-eo.mine").partition == "en-eo.mine"
 
 
+def test_a_kept_config_that_cannot_be_a_partition_stops_no_other(
+    place: Place, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An earlier version kept names that Dagster refuses."""
+    project.store.add_config("en-eo.try...again", text(place))
+    with caplog.at_level(logging.WARNING):
+        assert shared.partition_keys() == [PARTITION]
+    assert "'en-eo.try...again' in the store" in caplog.text
+    with pytest.raises(ConfigError, match=r"for example en-eo\.try\.again\.yml"):
+        project.configs.keep(text(place), "try...again")
+
+
 def test_an_adopted_config_never_changes(place: Place, project: Project, tmp_path: Path) -> None:
     path = tmp_path / "en-eo.mine.yml"
     path.write_text(text(place))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import dagster as dg
 import pytest
 
 from tests.cli.conftest import make
 from tests.end_to_end.tiny import PARTITION, Place, make_place
+from translations_assets.common.errors import StoreUnreachable
+from translations_assets.defs import sweeps
+from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS
 from translations_assets.instance.home import prepare
 
-pytestmark = pytest.mark.slow
 DEFINITIONS = ("-m", "translations_assets.definitions")
 NAME = f"{PARTITION}.seeds.student-"
 LOOK = """
@@ -61,11 +64,27 @@ def materialize(place: Place) -> tuple[dict[str, Any], str]:
     return told, (made.tags or {})["dagster/data_version"]
 
 
+def test_no_base_is_read_when_definitions_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be kept in a store that is away, which no definitions wait for."""
+    base, *_ = TRAINING_CONFIGS.get_partition_keys()
+    (tmp_path / "sweeps").mkdir()
+    text = f"base: {base}\naxes: {{experiment.seeds.student: [1, 2]}}\n"
+    (tmp_path / "sweeps" / "seeds.yml").write_text(text)
+    monkeypatch.setenv("TRANSLATIONS_CONFIGS", str(tmp_path))
+    monkeypatch.setattr(PROJECT.configs, "text", Mock(side_effect=StoreUnreachable("away")))
+    (asset,) = sweeps.sweep_comparisons()
+    assert asset.partitions_def
+    assert asset.partitions_def.get_partition_keys() == ["seeds"]
+    mapping = asset.get_partition_mapping(dg.AssetKey("evaluate_student"))
+    assert mapping == dg.StaticPartitionMapping({base: ["seeds"]})  # variants are no partitions here
+
+
+@pytest.mark.slow
 def test_the_comparison_is_made_of_the_variants_and_changes_with_them(place: Place) -> None:
     looked = place.run("python", "-c", LOOK)
     assert looked.returncode == 0, looked.stderr
-    sweeps, variants, parents = json.loads(looked.stdout.splitlines()[-1])
-    assert (sweeps, variants) == (["seeds"], [f"{NAME}1", f"{NAME}2"])
+    names, members, parents = json.loads(looked.stdout.splitlines()[-1])
+    assert (names, members) == (["seeds"], [PARTITION, f"{NAME}1", f"{NAME}2"])
     assert parents > 5  # the evaluations of all models
     make("evaluate_student", run="first", partition=f"{NAME}1")
     comparison, version = materialize(place)
@@ -79,6 +98,7 @@ def test_the_comparison_is_made_of_the_variants_and_changes_with_them(place: Pla
     assert len(setting["scores"]["tiny"]["chrf"]["scores"]) == 2
 
 
+@pytest.mark.slow
 def test_without_results_it_fails_with_the_command_that_makes_them(place: Place) -> None:
     words = ("asset", "materialize", "--select", "sweep_comparison", "--partition", "seeds", *DEFINITIONS)
     done = place.run("dagster", *words)

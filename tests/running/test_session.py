@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.runners.scripts import eventually
 from tests.running.conftest import Bench, demo_graph
 from tests.virtual_clock import VirtualClock
 from translations_assets.cli.common import overrides_of
+from translations_assets.common.errors import StoreUnreachable
 from translations_assets.graph.step import Step
 from translations_assets.records.manifest import Blob
 from translations_assets.records.run import RunOptions, RunRecord
@@ -298,6 +300,21 @@ def test_a_run_that_lasts_renews_its_record(
     record = bench.store.read_run("run-1")
     assert record is not None
     assert record.ended == record.heartbeat == began + 10 * HEARTBEAT_SECONDS
+
+
+def test_a_run_that_begins_while_the_store_is_away_shows_later_that_it_is_alive(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, write = VirtualClock(), bench.store.write_run
+    session = bench.session(clock=clock)
+    monkeypatch.setattr(bench.store, "write_run", Mock(side_effect=StoreUnreachable("away")))
+    session.record.keep_alive()
+    monkeypatch.setattr(bench.store, "write_run", write)
+    clock.run(2 * HEARTBEAT_SECONDS)
+    record = bench.store.read_run("run-1")
+    assert record is not None
+    assert record.heartbeat == clock.time()
+    session.end()
 
 
 def test_a_record_that_takes_long_to_write_holds_up_no_result(

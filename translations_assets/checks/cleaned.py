@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from translations_assets.checks.verdict import Documents, NothingToJudge, Verdict, each, percent
 from translations_assets.config import gates
+from translations_assets.config.providers import MONO, PARALLEL
 from translations_assets.results.statistics import SidesAgreement, Statistics
 
 FEWEST = 50  # sentences, or pairs whose lengths are compared, of which a share tells something
 FEWEST_LINES = 1_000  # of a dataset, that the share of those that are dropped tells something of it
 ALIKE = 3  # other datasets of a provider that show what is usual for it
+_PROVIDERS = tuple(f"-{provider}" for provider in (*PARALLEL, *MONO))
 
 
 @dataclass(frozen=True)
@@ -150,9 +152,11 @@ def _unusual(
 
 
 def _provider(step: str) -> str:
-    """The provider in the label of a step (clean-corpus-opus_Books-v1-en-fr); empty with an alias."""
-    name, separator, _ = step.partition("_")
-    return name if separator else ""
+    """The provider in the label of a step (clean-corpus-opus_Books-v1-en-fr); with an alias, which says
+    nothing of it, the label itself, so that the dataset is beside no other.
+    """
+    name = step.partition("_")[0]
+    return name if name.endswith(_PROVIDERS) else step
 
 
 def _agreements(documents: Documents[Statistics]) -> Iterator[tuple[str, SidesAgreement]]:

@@ -193,7 +193,8 @@ def _finding(
 
 
 def _documents(session: Session, gate: Gate) -> Documents[object]:
-    """Return what the stages tell that a gate reads, with the config's names of test sets.
+    """Return what the stages tell that a gate reads, with the config's names of test sets. Variants of such
+    keep their keys, by which judges know them.
 
     Raises UpstreamMissing when steps were never made.
     """
@@ -204,7 +205,7 @@ def _documents(session: Session, gate: Gate) -> Documents[object]:
         found[stage], read = {}, _reader_of(session, stage) or gate.reader
         for step in steps:
             told = read(session.store, session.results.result_of(step).outputs, step.label)
-            if isinstance(told, Scores | Comparison):
+            if isinstance(told, Scores | Comparison) and models.VARIANT not in told.dataset:
                 told = replace(told, dataset=called(step, told.dataset))
             if told is not None:  # a model that was fetched tells nothing
                 found[stage][step.label] = told

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
 
 SUFFIXES = (".yml", ".yaml")
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_KEY = re.compile(r"(?!.*\.\.\.)[A-Za-z0-9][A-Za-z0-9._-]*")  # Dagster writes ranges of keys with `...`
+OF_A_KEY = "letters, digits, '.', '_' and '-', without '...'"
+
+
+def is_key(name: str) -> bool:
+    """True if a partition can have a name: of training configs, their variants, or sweeps."""
+    return bool(_KEY.fullmatch(name))
 
 
 def find_configs(folders: Iterable[Path]) -> dict[str, Path]:
@@ -25,10 +31,8 @@ def find_configs(folders: Iterable[Path]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     problems: list[Problem] = []
     for path in (path for folder in folders for path in _files(folder)):
-        if not _KEY.fullmatch(path.stem):
-            message = (
-                "the name of a config must consist of letters, digits, '.', '_' and '-'; rename the file"
-            )
+        if not is_key(path.stem):
+            message = f"the name of a config must consist of {OF_A_KEY}; rename the file"
             problems.append(Problem(message, str(path)))
         elif path.stem in found:
             message = f"the partition {path.stem!r} is also defined by {found[path.stem]}; rename one of them"
@@ -80,9 +84,10 @@ def fitting_key(path: Path, pair: str) -> str:
     """
     name = path.stem
     rest = name.removeprefix(pair)
-    if rest != name and (not rest or rest.startswith(".")) and _KEY.fullmatch(name):
+    if rest != name and (not rest or rest.startswith(".")) and is_key(name):
         return name
     rest = re.sub(r"[^A-Za-z0-9._-]+", "-", name if rest[:1].isalnum() else rest).strip("._-")
+    rest = re.sub(r"\.{3,}", ".", rest)
     return f"{pair}.{rest}" if rest else pair
 
 

@@ -26,8 +26,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field
 
 from translations_assets.config.errors import among
-from translations_assets.config.experiment import EXPERIMENT_NAME
 from translations_assets.config.load import validated
+from translations_assets.config.partitions import OF_A_KEY, is_key
 from translations_assets.config.schema import StageName
 from translations_assets.config.section import FROM_LIST, NotEmpty, Section, default
 from translations_assets.config.text import read_text
@@ -124,13 +124,16 @@ def load_sweep(path: Path) -> TrainingSweep:
 def parse_sweep(text: str, name: str, source_name: str) -> TrainingSweep:
     """Read the text of a sweep's file; errors call it `source_name`. Raises ConfigError."""
     document = read_yaml(text, source_name, "sweep", "base")
-    if not re.fullmatch(EXPERIMENT_NAME, name):
-        document.add((), "a sweep's name must consist of letters, digits, '.', '_' and '-'; rename the file")
+    if not is_key(f"{name}."):
+        document.add((), f"a sweep's name must consist of {OF_A_KEY}; rename the file")
     return TrainingSweep(name, validated(document, SweepFile, _problems))
 
 
 def _problems(values: Mapping[str, Any]) -> Found:
-    """The key path and message of every problem with axes and exclusions."""
+    """The key path and message of every problem with base, axes and exclusions."""
+    base = values.get("base")
+    if isinstance(base, str) and not is_key(f"{base}."):  # with a '.' behind it, names of variants begin so
+        yield ("base",), f"must be the name of a training config, of {OF_A_KEY}"
     axes = {axis: given for axis, given in mapping_at(values, ("axes",)).items() if isinstance(given, list)}
     for axis, given in axes.items():
         if len({_text(value) for value in given}) < len(given):
@@ -180,7 +183,8 @@ def _word(value: Any) -> str:
     """A value as names can have it; "" for what is no scalar, or has no such character."""
     if value in ("", None):
         return "none"
-    return re.sub(r"[^A-Za-z0-9._]+", "-", _text(value)).strip("-") if _is_scalar(value) else ""
+    word = re.sub(r"[^A-Za-z0-9._]+", "-", _text(value)).strip("-") if _is_scalar(value) else ""
+    return word if word and is_key(f"x-{word}.") else ""  # as it stands between other parts of the name
 
 
 def _is_scalar(value: Any) -> bool:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from translations_assets.common import settings
 from translations_assets.config.errors import ConfigError, Problem
 from translations_assets.config.partitions import (
+    OF_A_KEY,
     SUFFIXES,
     find_config,
     find_configs,
     fitting_key,
+    is_key,
     partition_key,
 )
 from translations_assets.config.text import read_text
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from translations_assets.config.schema import TrainingConfig
     from translations_assets.config.sweep import TrainingSweep
     from translations_assets.config.yaml_reader import KeyPath
+
+_NOT_KEPT = f"the name of a config must consist of {OF_A_KEY}; keep it under another name"
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,8 @@ class TrainingConfigs:
 
         files, problems = _usable_files()
         kept = kept_configs(self._store(), settings.state_folder())
-        states = dict.fromkeys(kept.names, "kept in the store")
+        problems += [Problem(_NOT_KEPT, f"{name!r} in the store") for name in kept.names if not is_key(name)]
+        states = dict.fromkeys(filter(is_key, kept.names), "kept in the store")
         states |= {key: _state(path) for key, path in files.items()}
         sweeps, wrong = usable_sweeps()
         for path, sweep in sweeps.values():

@@ -12,9 +12,10 @@ made, is a warning and stops nothing.
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import dagster as dg
 
@@ -45,7 +46,11 @@ from translations_assets.records.canonical import json_digest
 from translations_assets.running import events
 from translations_assets.running.events import Listener, StepEvent, StepResult
 from translations_assets.running.session import Session, UpstreamMissing
+from translations_assets.running.tasks import RUN_SECONDS, when_reachable
+from translations_assets.runs.instance import checks_of
 from translations_assets.stages import ASSETS
+
+T = TypeVar("T")
 
 _STOPS = (
     "A failure stops what is made from the asset when the gate has level `error`, and is a warning when it "
@@ -82,18 +87,16 @@ def make_asset(stage: Stage) -> dg.AssetsDefinition:
 
 
 def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.MaterializeResult[None]:
+    reached = partial(_reached, context, cancel_event(context.run.run_id))
     with reported_failures():
-        session = _run_session(context)
+        session = reached(partial(_run_session, context))
         results = _run_stage(context, session, stage.name)
         tags = recipe_tags(context.instance, session, stage.name)
+        metadata = reached(partial(_metadata, session, results))
     for warning in session.results.warnings:
         context.log.warning(warning)
     if not results:
         context.log.info(f"{stage.name} has no steps for this training config.")
-    metadata = {
-        **stage_metadata(results, PROJECT.store, session.results.warnings, PROJECT.prices(session.machine)),
-        **lines_by_dataset(session, results, PROJECT.store),
-    }
     if stage.name in session.changed:
         text = f"{stage.name}: made with overrides; the training config's own result stays what it is"
         log_event(context, "INFO", text, {STAGE: stage.name, **metadata})
@@ -103,6 +106,13 @@ def _materialize(context: dg.AssetExecutionContext, stage: Stage) -> dg.Material
         data_version=dg.DataVersion(_data_version(results)),
         tags=tags,
     )
+
+
+def _metadata(session: Session, results: list[StepResult]) -> Metadata:
+    return {
+        **stage_metadata(results, PROJECT.store, session.results.warnings, PROJECT.prices(session.machine)),
+        **lines_by_dataset(session, results, PROJECT.store),
+    }
 
 
 def _data_version(results: list[StepResult]) -> str:
@@ -130,6 +140,13 @@ def _run_stage(
         results = PROJECT.engine.run(session, steps, cancel_event(context.run.run_id), progress)
     session.results.publish(stage)
     return results
+
+
+def _reached(
+    context: dg.OpExecutionContext | dg.AssetExecutionContext, cancel: threading.Event, ask: Callable[[], T]
+) -> T:
+    """What the store answers, which is waited for as the engine does."""
+    return when_reachable(ask, RUN_SECONDS, cancel.wait, context.log.warning)
 
 
 @dataclass
@@ -234,7 +251,7 @@ def make_checks(stage: str) -> dg.AssetChecksDefinition:
     gates = [gate for gate in GATES if gate.stage == stage]
 
     @dg.multi_asset_check(
-        name=f"checks_of_{stage}", specs=[_spec(gate) for gate in gates], required_resource_keys={"run"}
+        name=checks_of(stage), specs=[_spec(gate) for gate in gates], required_resource_keys={"run"}
     )
     def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult | dg.Output[None]]:
         run = context.op_execution_context
@@ -273,8 +290,9 @@ def _spec(gate: Gate) -> dg.AssetCheckSpec:
 
 
 def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]:
+    reached = partial(_reached, context, cancel_event(context.run.run_id))
     with reported_failures():
-        session = _run_session(context)
+        session = reached(partial(_run_session, context))
         errors: dict[str, TranslationsError] = {}
         for name in session.graph.checks:
             if any(name in gate.reads for gate in gates):
@@ -282,7 +300,7 @@ def _examine(context: dg.OpExecutionContext, gates: list[Gate]) -> list[Finding]
                     _run_stage(context, session, name)
                 except (UpstreamMissing, StepFailed) as error:
                     errors[name] = error
-        return [examine(session, gate, errors) for gate in gates]
+        return [reached(partial(examine, session, gate, errors)) for gate in gates]
 
 
 def _check_result(found: Finding) -> dg.AssetCheckResult:

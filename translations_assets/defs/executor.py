@@ -96,6 +96,16 @@ def cancel_event(run_id: str) -> threading.Event:
     return _cancel_events.get(run_id) or threading.Event()
 
 
+def is_canceled(instance: DagsterInstance, run_id: str) -> bool:
+    """True if the stored run is being canceled, or is."""
+    try:
+        run = instance.get_run_by_id(run_id)
+    except Exception as error:  # a look-up that fails once must not end days of training
+        _logger.warning("cannot look up the run's status, trying again later: %s", error)
+        return False
+    return run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
+
+
 @executor(
     name="threaded",
     config_schema={
@@ -234,12 +244,7 @@ class _Steps:
         if time.monotonic() < self.next_look:
             return False
         self.next_look = time.monotonic() + _STATUS_SECONDS
-        try:
-            run = self.job_context.instance.get_run_by_id(self.job_context.run_id)
-        except Exception as error:  # a look-up that fails once must not end days of training
-            _logger.warning("cannot look up the run's status, trying again later: %s", error)
-            return False
-        return run is not None and run.status in (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
+        return is_canceled(self.job_context.instance, self.job_context.run_id)
 
     def _start_ready_steps(self) -> Iterator[DagsterEvent]:
         for step in self.active.get_steps_to_execute():

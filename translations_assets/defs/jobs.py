@@ -26,18 +26,20 @@ from translations_assets.defs.executor import cancel_event, threaded_executor
 from translations_assets.defs.metadata import notes_table, tell_notes
 from translations_assets.defs.runs import CONFIG
 from translations_assets.defs.shared import PROJECT, reported_failures
-from translations_assets.instance.server import PAIRS, REPORT, Server, ServerUnreachable, assets_of, run_path
+from translations_assets.instance.server import PAIRS, WANDB, Server, ServerUnreachable, assets_of, run_path
 from translations_assets.records.run import RunOptions
+from translations_assets.stages import ASSETS
 
 # Where people stop to look, or start again.
 UP_TO = ("merge_corpus", "train_backwards", "train_teacher", "evaluate_teacher", "train_student", "export")
 FROM = ("train_teacher", "merge_translated", "train_student", "finetune_student")
 
-REPORTS = dg.AssetSelection.assets(REPORT)  # made when somebody asks for one
+# Without the assets that are made when somebody asks for one, or whose partitions are no training configs
+MADE = dg.AssetSelection.assets(*ASSETS, WANDB)
 
 SELECTIONS = {
     "all": (
-        dg.AssetSelection.all() - REPORTS,
+        MADE,
         f"Everything: from datasets to export, analysis and evaluation. [All pairs at a glance]({PAIRS}).",
     ),
     **{
@@ -46,7 +48,7 @@ SELECTIONS = {
     },
     **{
         f"from_{stage}": (
-            dg.AssetSelection.assets(stage).downstream() - REPORTS,
+            dg.AssetSelection.assets(stage).downstream() & MADE,
             f"{stage} and everything that is made from it.",
         )
         for stage in FROM

@@ -6,8 +6,10 @@ Dagster's `execute_job` tells a run's id only at its end: what is run in this pr
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -22,6 +24,7 @@ from dagster._core.execution.api import execute_run
 from translations_assets.common import settings
 from translations_assets.common.errors import TranslationsError
 from translations_assets.config.errors import ConfigError
+from translations_assets.defs.executor import is_canceled
 from translations_assets.defs.metadata import tell_notes
 from translations_assets.defs.recipes import observe_recipes
 from translations_assets.defs.shared import PROJECT
@@ -31,6 +34,7 @@ from translations_assets.records.cost import Cost
 from translations_assets.records.run import OPTIONS, RunOptions
 from translations_assets.running.events import Explained, Listener, StepEvent
 from translations_assets.running.session import Session
+from translations_assets.running.tasks import RUN_SECONDS, when_reachable
 from translations_assets.runs.instance import stages_of
 from translations_assets.stages import ASSETS, last_asset
 
@@ -53,42 +57,63 @@ def run(context: InitResourceContext) -> Iterator[RunOptions]:
     would show what was just made as stale.
     """
     options = RunOptions.from_dict(context.resource_config)
+    dagster_run, instance = context.dagster_run, context.instance
+    if not dagster_run or not instance:
+        yield options
+        return
     log = context.log or logging.getLogger(__name__)
-    dagster_run = context.dagster_run
-    partition = dagster_run.tags.get(PARTITION_TAG) if dagster_run else None
-    if not dagster_run or not partition or not context.instance:
-        yield options
-        return
-    stages = stages_of(context.instance, dagster_run)
-    if not stages:  # a run of assets that make no steps
-        yield options
-        return
-    session = None
     try:
-        session = PROJECT.session(dagster_run.run_id, partition, options, stages)
-        session.continues = _continued(context.instance, dagster_run)
-        if dagster_run.tags.get(RETRY_NUMBER_TAG):
-            session.take_over_budget()
-        context.instance.add_run_tags(dagster_run.run_id, _tags(session))
-        session.listeners.append(_tell_why(context.instance, session))
-        tell_notes(context.instance, dagster_run.run_id, log, session.notes)
-        if not options.overrides:  # the recipes are those of the config
-            assets = [stage for stage in session.stages if stage in ASSETS]
-            observe_recipes(context.instance, session, session.keys, assets)
-        if not session.expected:  # `translations train` has made one with its plan
-            session.expected = _forecast(session)
-        session.record.keep_alive()
-        for warning in session.results.warnings:
-            log.warning(warning)
-    except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
-        log.warning("The run of %s cannot begin: %s", partition, error)
-    try:
-        with _live_numbers(session, log):
+        with _live_numbers(_begin(instance, dagster_run, options, log), log):
             yield options
     finally:
         for session in PROJECT.end_sessions(dagster_run.run_id):
             if session.budget:
                 log.warning(session.budget.told())
+
+
+def _begin(
+    instance: DagsterInstance, dagster_run: DagsterRun, options: RunOptions, log: logging.Logger
+) -> Session | None:
+    """The session of a run, which shows from now on that it is alive; None where none can begin, and for a
+    run of assets that make no steps. A store that is away is waited for, as assets do.
+    """
+    run, partition = dagster_run.run_id, dagster_run.tags.get(PARTITION_TAG)
+    stages = stages_of(instance, dagster_run) if partition else []
+    if not partition or not stages:
+        return None
+
+    def wait(seconds: float) -> bool:
+        time.sleep(seconds)
+        return is_canceled(instance, run)
+
+    new = partial(PROJECT.session, run, partition, options, stages)
+    session = None
+    try:
+        session = when_reachable(new, RUN_SECONDS, wait, log.warning)
+        session.continues = _continued(instance, dagster_run)
+        instance.add_run_tags(run, _tags(session))
+        session.listeners.append(_tell_why(instance, session))
+        tell_notes(instance, run, log, session.notes)
+        look_up = partial(_look_up, instance, dagster_run, session)
+        when_reachable(look_up, RUN_SECONDS, wait, log.warning)
+    except (ConfigError, TranslationsError) as error:  # the assets tell it once more, and fail
+        log.warning("The run of %s cannot begin: %s", partition, error)
+    if session:
+        session.record.keep_alive()
+        for warning in session.results.warnings:
+            log.warning(warning)
+    return session
+
+
+def _look_up(instance: DagsterInstance, dagster_run: DagsterRun, session: Session) -> None:
+    """Ask the store for what is left of the budget, what is stale, and how long steps will take."""
+    if dagster_run.tags.get(RETRY_NUMBER_TAG):
+        session.take_over_budget()
+    if not session.options.overrides:  # the recipes are those of the config
+        assets = [stage for stage in session.stages if stage in ASSETS]
+        observe_recipes(instance, session, session.keys, assets)
+    if not session.expected:  # `translations train` has made one with its plan
+        session.expected = _forecast(session)
 
 
 @contextmanager

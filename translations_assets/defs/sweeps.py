@@ -1,10 +1,7 @@
 """The asset that compares the variants of sweeps, a partition for each sweep."""
 
-from contextlib import suppress
-
 import dagster as dg
 
-from translations_assets.config.errors import ConfigError
 from translations_assets.configs.sweeps import usable_sweeps
 from translations_assets.defs.looking import EVALUATIONS
 from translations_assets.defs.shared import PROJECT, TRAINING_CONFIGS, reported_failures
@@ -15,15 +12,16 @@ from translations_assets.sweeps.words import as_json, findings
 
 
 def sweep_comparisons() -> list[dg.AssetsDefinition]:
-    """The asset that compares the variants of sweeps; none where there is no sweep."""
-    members = {}
-    for name in usable_sweeps()[0]:
-        with suppress(ConfigError):  # its base is not there, or is wrong: `translations sweep` says so
-            members[name] = PROJECT.configs.sweep(name).partitions
+    """The asset that compares the variants of sweeps; none where there is no sweep.
+
+    No base is read, which may be in a store that is away: whether it is compared as well depends on its
+    values, so that each sweep is taken to depend on its base.
+    """
+    sweeps = {name: sweep for name, (_, sweep) in usable_sweeps()[0].items()}
     known = {*TRAINING_CONFIGS.get_partition_keys()}
     by_partition: dict[str, list[str]] = {}
-    for name, partitions in members.items():
-        for partition in known.intersection(partitions):
+    for name, sweep in sweeps.items():
+        for partition in known & {sweep.file.base, *(variant.partition for variant in sweep.variants)}:
             by_partition.setdefault(partition, []).append(name)
     mapping = dg.StaticPartitionMapping(by_partition)
 
@@ -32,7 +30,7 @@ def sweep_comparisons() -> list[dg.AssetsDefinition]:
         deps=[dg.AssetDep(name, partition_mapping=mapping) for name in EVALUATIONS],
         group_name="reports",
         kinds={"html"},
-        partitions_def=dg.StaticPartitionsDefinition([*members]),
+        partitions_def=dg.StaticPartitionsDefinition([*sweeps]),
         automation_condition=dg.AutomationCondition.any_deps_updated()
         & ~dg.AutomationCondition.in_progress(),
     )
@@ -51,4 +49,4 @@ def sweep_comparisons() -> list[dg.AssetsDefinition]:
         version = json_digest(as_json(found))
         return dg.MaterializeResult(metadata=as_metadata(values), data_version=dg.DataVersion(version))
 
-    return [sweep_comparison] if members else []
+    return [sweep_comparison] if sweeps else []

@@ -94,8 +94,11 @@ class RunRecorder:
             self._written = asked
 
     def keep_alive(self) -> None:
-        """Write now and each minute until `stop`, so that what the run uses is not collected."""
-        self.write()
+        """Write now and each minute until `stop`, so that what the run uses is not collected.
+
+        A write that fails, as while the store is away, is reported; the next one comes all the same.
+        """
+        self._heartbeat.tick()
         self._heartbeat.start()
 
     def stop(self) -> None:

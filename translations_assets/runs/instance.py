@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from dagster import RunRecord as DagsterRecord
 
 
-LOST_TAG = "translations/lost"  # of a run whose process was found to have ended
+LOST_TAG = "translations/lost"
+"""Tag of a run whose process was found to have ended: the run's id, as Dagster copies tags to reruns."""
 
 
 def run_of_dagster(instance: DagsterInstance, store: Store, found: DagsterRecord) -> Run:
     """A run as far as Dagster's instance knows it. One whose process has died is marked there."""
     run = found.dagster_run
-    lost = LOST_TAG in run.tags or mark_when_lost(instance, store, run)
+    lost = _is_marked(run) or mark_when_lost(instance, store, run)
     config = run.run_config.get("resources", {}) if isinstance(run.run_config, dict) else {}
     return Run(
         id=run.run_id,
@@ -42,11 +43,17 @@ def run_of_dagster(instance: DagsterInstance, store: Store, found: DagsterRecord
 def stages_of(instance: DagsterInstance, run: DagsterRun) -> list[str]:
     """The stages of a run: those of its selection, of its job, or of what is repeated of another run."""
     names = set(run.step_keys_to_execute or ())  # a re-execution from failure
-    if not names and run.asset_selection is not None:
+    if not names and run.asset_selection:
         names = {key.to_user_string() for key in run.asset_selection}
     elif not names and (plan := run.execution_plan_snapshot_id):
         names = set(instance.get_execution_plan_snapshot(plan).step_keys_to_execute)
-    return [name for name, stage in STAGES.items() if name in names or stage.checks in names]
+    asked = {stage for stage in STAGES if stage in names or checks_of(stage) in names}
+    return [name for name, stage in STAGES.items() if name in asked or stage.checks in asked]
+
+
+def checks_of(stage: str) -> str:
+    """The step of a Dagster run that judges a stage by its gates, and may be the only one of a run."""
+    return f"checks_of_{stage}"
 
 
 def existing(instance: DagsterInstance, run: str) -> DagsterRun:
@@ -77,12 +84,18 @@ def mark_when_lost(instance: DagsterInstance, store: Store, run: DagsterRun, can
     if found.is_finished:
         return False
     message = "The run's process has ended: it was killed, or its machine stopped. Finished steps are kept."
-    instance.add_run_tags(run.run_id, {LOST_TAG: "true"})
+    instance.add_run_tags(run.run_id, {LOST_TAG: run.run_id})
     if canceled or found.status.value == "CANCELING":
         instance.report_run_canceled(found, message)
     else:
         instance.report_run_failed(found, message)
     return True
+
+
+def _is_marked(run: DagsterRun) -> bool:
+    mark = run.tags.get(LOST_TAG)
+    failed = run.is_finished and run.status.value != "SUCCESS"
+    return mark == run.run_id or (mark == "true" and failed)  # as marks were before they named the run
 
 
 def is_over(store: Store, run: DagsterRun) -> bool:
