@@ -243,8 +243,13 @@ class RunResults:
     def resolver(self) -> Resolver:
         """Finds which results count for the steps that this run makes."""
         session = self._session
-        lost = LostResults(self._store, session.ref_partitions)
-        return Resolver(self._store, session.keys, lost, session.fixed, self._repeats, session.options.repair)
+        return Resolver(
+            self._store, session.keys, self._lost, session.fixed, self._repeats, session.options.repair
+        )
+
+    @cached_property
+    def _lost(self) -> LostResults:
+        return LostResults(self._store, self._session.ref_partitions)
 
     def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
         """True if a step runs although cached: its stage is to be repeated, and this run has not done so."""
