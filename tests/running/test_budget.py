@@ -339,6 +339,19 @@ def test_a_run_in_place_of_a_lost_one_has_what_is_left(bench: Bench) -> None:
     assert session.budget.spent == pytest.approx(10, abs=0.1)
 
 
+def test_what_a_lost_run_of_a_sweep_has_spent_counts_once(bench: Bench) -> None:
+    sweep = RunOptions(sweep="rates-1")
+    lost = bench.session(demo_graph(), run="run-0", options=sweep)
+    lost.budget = replace(budget(15), spent=6.0)
+    lost.record.write()
+    session = bench.session(demo_graph(), run="run-1", continues=["run-0"], options=sweep)
+    session.budget = replace(budget(15), others=SpentByOthers(bench.store, "run-1", "rates-1"))
+    session.take_over_budget()
+    session.record.write()
+    assert session.budget.told() == "The run has spent 6.00 EUR of its budget of 15.00 EUR."
+    assert SpentByOthers(bench.store, "run-2", "rates-1")() == 6.0
+
+
 def test_a_step_beyond_it_does_not_begin_and_what_is_made_is_kept(bench: Bench) -> None:
     session = bench.session(demo_graph())
     session.budget = budget(15)

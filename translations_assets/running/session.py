@@ -129,10 +129,11 @@ class Session:
 
     def take_over_budget(self) -> None:
         """Go on with what the run before left of its budget: this one was launched in place of a lost one,
-        and nobody has given it a new budget.
+        and nobody has given it a new budget. In a sweep that run is one of those that share the budget, and
+        counts as such.
         """
         earlier = self.store.read_run(next(iter(self.continues), ""))
-        if self.budget and earlier:
+        if self.budget and earlier and not self.options.sweep:
             self.budget.spent = earlier.spent
 
     def end(self) -> None:
