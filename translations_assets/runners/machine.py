@@ -6,6 +6,7 @@ import logging
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ _CPU_WORKSPACE = 512
 _GPU_SHARE = 0.75  # of a GPU's memory for Marian's workspace; models and optimiser need the rest
 GPU_FIRST_SAMPLE = 1.0  # seconds after the start
 GPU_SAMPLE_SECONDS = 10.0
+_KILLED_SECONDS = 1.0  # that nvidia-smi is waited for
 _FIELDS = ("name", "driver_version", "utilization.gpu", "memory.used")
 _MEGABYTE = 1 << 20
 _SCRIPT_SHARE = 0.9  # of what a control group may use; the rest is for the worker and the kernel's caches
@@ -263,11 +265,18 @@ class GpuMonitor:
             self._next = time.monotonic() + GPU_SAMPLE_SECONDS
             self._ask()
 
-    def close(self) -> None:
-        """Leave no process behind."""
-        if self._asked is not None:
-            self._asked.kill()
-            self._asked.communicate()
+    def close(self) -> int:
+        """Kill what was asked; its process group where it does not end, as of a driver that hangs, else 0."""
+        asked, self._asked = self._asked, None
+        if asked is None or asked.stdout is None:
+            return 0
+        os.killpg(asked.pid, signal.SIGKILL)
+        asked.stdout.close()
+        try:
+            asked.wait(_KILLED_SECONDS)
+        except subprocess.TimeoutExpired:
+            return asked.pid
+        return 0
 
     def _ask(self) -> None:
         try:
@@ -277,6 +286,7 @@ class GpuMonitor:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
+                start_new_session=True,
             )
         except OSError:  # it is not here: nothing is measured
             self._next = float("inf")
