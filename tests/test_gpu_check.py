@@ -12,7 +12,7 @@ from benchmarks.gpu_check import NO_GPU, Row, main
 from tests.runners.test_machine import nvidia_smi
 
 SMI = """case "$*" in
-*index,memory.total*) echo '0, 16384'; echo '1, 24576' ;;
+*index,uuid,memory.total*) echo '0, GPU-a, 16384'; echo '1, GPU-b, 24576' ;;
 *compute_cap*) echo 'Tesla V100, 535.1, 7.0, 16384 MiB' ;;
 esac"""
 

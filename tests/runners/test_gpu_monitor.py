@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.runners.scripts import alive, eventually, job, run, written
 from tests.runners.test_machine import nvidia_smi
 from tests.store.values import manifest
@@ -75,8 +81,62 @@ def test_a_driver_that_hangs_delays_nothing(programs: Path) -> None:
         monitor.sample()
     (asked,) = map(int, (programs / "pids").read_text().split())
     assert alive(asked), "the samples waited for its answer"
-    monitor.close()
+    assert monitor.close() == 0
     assert not alive(asked)
+
+
+@pytest.mark.parametrize("script", ["sleep 600", "sleep 600 &\nexec sleep 600"])
+def test_what_a_wrapper_of_nvidia_smi_has_started_is_killed_with_it(programs: Path, script: str) -> None:
+    """It holds the pipe, which is not waited for."""
+    nvidia_smi(programs, f"touch {programs}/begun\n{script}")
+    monitor = GpuMonitor(["0"])
+    monitor.sample()
+    assert eventually((programs / "begun").exists)
+    began = time.monotonic()
+    assert monitor.close() == 0
+    assert time.monotonic() - began < PATIENCE
+
+
+def test_one_that_does_not_even_end_when_killed_is_left(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while it waits for a driver that hangs."""
+    nvidia_smi(programs, f"echo $$ >> {programs}/pids\nexec sleep 600")
+    monitor = GpuMonitor(["0"])
+    monitor.sample()
+    assert eventually(lambda: (programs / "pids").exists() and (programs / "pids").read_text() != "")
+    (asked,) = map(int, (programs / "pids").read_text().split())
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "killpg", lambda group, signal: None)
+        with pytest.warns(ResourceWarning, match="still running"):
+            left = monitor.close()
+    assert left == asked
+    os.killpg(asked, signal.SIGKILL)
+
+
+# A script has ended, and left a process of its own; another process, of a group beside, does not go away.
+BESIDE = """
+import os, pathlib, psutil, subprocess, sys, time
+from translations_assets.runners.script import ScriptProcess
+folder = pathlib.Path(sys.argv[1])
+(folder / "ends.py").write_text(
+    "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)"
+)
+beside = subprocess.Popen(["sleep", "600"], start_new_session=True)
+environment = {**os.environ, "PYTHONPATH": str(folder)}
+process = ScriptProcess("ends", [], cwd=folder, environment=environment, log=folder / "log")
+while not process.exited():
+    time.sleep(0.01)
+print(process.kill(beside.pid), beside.poll(), len(psutil.Process().children()))
+beside.kill()
+"""
+
+
+def test_a_script_ends_although_something_beside_it_does_not(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", BESIDE, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "0 None 1\n"
 
 
 def test_without_gpus_or_nvidia_smi_nothing_is_asked(programs: Path) -> None:

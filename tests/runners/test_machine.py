@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.runners.scripts import eventually
+from translations_assets.common.errors import TranslationsError
 from translations_assets.runners import machine
 from translations_assets.runners.machine import (
     Gpu,
@@ -47,11 +48,65 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_gpus_are_those_of_nvidia_smi(programs: Path) -> None:
-    nvidia_smi(programs, "echo '0, 16384'; echo '1, 24576'; echo")
-    assert find_gpus({}) == [Gpu("0", 16384), Gpu("1", 24576)]
-    assert find_gpus({"CUDA_VISIBLE_DEVICES": "1"}) == [Gpu("1", 24576)]
-    assert find_gpus({"CUDA_VISIBLE_DEVICES": ""}) == []
+TWO = "echo '0, GPU-8932f937-d72c, 16384'; echo '1, GPU-89aa4f3e-11b7, 24576'; echo"
+FIRST, SECOND = Gpu("0", 16384), Gpu("1", 24576)
+WITH_PARTS = """
+case "$1" in
+-L)
+    echo 'GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-8932f937-d72c)'
+    echo '  MIG 1g.5gb      Device  0: (UUID: MIG-a3b1-01)'
+    echo '  MIG 3g.20gb+me  Device  1: (UUID: MIG-a3b1-02)' ;;
+*) echo '0, GPU-8932f937-d72c, 40960' ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("visible", "gpus"),
+    [
+        ("1", [SECOND]),
+        ("", []),
+        ("-1", []),
+        ("NoDevFiles", []),
+        ("GPU-89aa4f3e-11b7", [SECOND]),
+        ("GPU-8932", [FIRST]),
+        ("GPU-89aa, 0", [FIRST, SECOND]),
+        ("1,GPU-0", [SECOND]),
+    ],
+)
+def test_gpus_are_those_of_nvidia_smi(programs: Path, visible: str, gpus: list[Gpu]) -> None:
+    nvidia_smi(programs, TWO)
+    assert find_gpus({}) == [FIRST, SECOND]
+    assert find_gpus({"CUDA_VISIBLE_DEVICES": visible}) == gpus
+
+
+@pytest.mark.parametrize("visible", ["2", "GPU-77", "MIG-a3b1-01", "all"])
+def test_gpus_of_which_none_is_here_are_told(programs: Path, visible: str) -> None:
+    nvidia_smi(programs, TWO)
+    told = rf"is {visible}, .* lists 0 \(GPU-8932f937-d72c\), 1 \(GPU-89aa4f3e-11b7\)\. Name some"
+    with pytest.raises(TranslationsError, match=told):
+        find_gpus({"CUDA_VISIBLE_DEVICES": visible})
+
+
+def test_parts_of_a_gpu_are_used_by_their_uuids(programs: Path) -> None:
+    nvidia_smi(programs, WITH_PARTS)
+    assert find_gpus({}) == [Gpu("0", 40960)]
+    assert find_gpus({"CUDA_VISIBLE_DEVICES": "MIG-a3b1-02"}) == [Gpu("MIG-a3b1-02", 18_000)]
+    both = {"CUDA_VISIBLE_DEVICES": "MIG-a3b1-02,MIG-a3b1-01"}
+    assert [gpu.memory for gpu in find_gpus(both)] == [4_500, 18_000]
+    with pytest.raises(TranslationsError, match=r"lists 0 \(GPU-8932f937-d72c\), MIG-a3b1-01, MIG-a3b1-02\."):
+        find_gpus({"CUDA_VISIBLE_DEVICES": "MIG-77"})
+
+
+def test_a_gpu_without_memory_of_its_own_has_the_machines_and_a_broken_one_is_passed_over(
+    programs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    nvidia_smi(programs, "echo '0, GPU-a, [N/A]'; echo '1, GPU-b, [Unknown Error]'; echo 'No handle'")
+    assert find_gpus({}) == [Gpu("0", script_memory())]
+    assert [record.message.rpartition(": ")[2] for record in caplog.records] == [
+        "1, GPU-b, [Unknown Error]",
+        "No handle",
+    ]
 
 
 def test_without_a_driver_there_are_no_gpus(programs: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tracemalloc
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from tests.virtual_clock import VirtualClock
 from translations_assets.common.background import Repeating
 from translations_assets.common.errors import StoreUnreachable
 from translations_assets.runners.publisher import CheckpointWatch, LiveNumbers, Redaction, StepLog
+from translations_assets.runners.wire import unpack_reply
+from translations_assets.running.events import Progress
 from translations_assets.running.reading import reading
 from translations_assets.store.contents import clone
 
@@ -110,6 +112,33 @@ def test_a_store_that_cannot_tell_who_reads_does_not_keep_the_log_from_it(
     monkeypatch.setattr(training.store.owners, "waiters", away)
     training.clock.run(DAY / 8)
     assert training.oldest(5 * MINUTE) <= 2 * MINUTE + 5
+
+
+class LosesAnAnswer(MemoryStore):
+    """A store that is reached no more when it has stored the third part of a log, and is back at once."""
+
+    def append_log(
+        self, key: str, generation: int, attempt: int, part: int, data: bytes, replies: bytes = b""
+    ) -> None:
+        is_stored = self.log_part(key, generation, attempt, part) is not None
+        super().append_log(key, generation, attempt, part, data, replies)
+        if part == 2 and not is_stored:
+            raise StoreUnreachable("The bucket cannot be reached.")
+
+
+def test_a_part_that_was_stored_without_an_answer_holds_up_neither_log_nor_replies(tmp_path: Path) -> None:
+    store, path = LosesAnAnswer(), tmp_path / "log"
+    log = StepLog(path, store, job(store, COPY), Redaction(()))
+    for number in range(5):
+        with path.open("a") as file:
+            file.write(f"line {number}\n")
+        log.reply(Progress({"update": number}))
+        with suppress(StoreUnreachable):
+            log.ship_all()
+    assert b"".join(store.read_log(KEY, 1, 1)) == path.read_bytes()
+    parts = [store.log_part(KEY, 1, 1, number) for number in range(5)]
+    said = [line for part in parts if part for line in part[1].splitlines()[1:]]
+    assert [unpack_reply(line)[1] for line in said] == [Progress({"update": number}) for number in range(5)]
 
 
 def make_set(sets: Path, number: int) -> None:

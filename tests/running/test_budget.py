@@ -12,7 +12,7 @@ import pytest
 from tests.memory_store import MemoryStore
 from tests.running.conftest import Bench, demo_graph
 from translations_assets.common.background import Clock
-from translations_assets.common.errors import RunCancelled, StepFailed
+from translations_assets.common.errors import RunCancelled, StepFailed, StoreUnreachable
 from translations_assets.config.deployment import Costs
 from translations_assets.records.cost import HOUR, Cost
 from translations_assets.records.run import RunOptions, RunRecord
@@ -78,6 +78,41 @@ def test_what_other_runs_of_a_sweep_have_spent_counts() -> None:
     )
     assert replace(budget(20), others=others).begin(first, forecast) == ""
     assert within.told() == "The run has spent 9.00 EUR of its budget of 15.00 EUR."
+
+
+class Away(MemoryStore):
+    """A store that cannot be reached while `away` is set; it counts how often it is asked then."""
+
+    away, asked = False, 0
+
+    def runs(self) -> list[str]:
+        if self.away:
+            self.asked += 1
+            raise StoreUnreachable("The bucket cannot be reached.")
+        return super().runs()
+
+
+def test_while_the_store_is_away_the_last_known_sum_counts_and_the_run_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("translations_assets.running.budget.FRESH_SECONDS", -1.0)
+    bench.store = store = Away()
+    sweep = RunOptions(sweep="rates-1")
+    store.write_run("one", RunRecord(run="one", options=sweep, spent=8.0))
+    session = bench.session(demo_graph(), options=sweep)
+    session.budget = replace(budget(15), others=SpentByOthers(store, session.run, "rates-1"))
+    bench.run(session, "texts")
+    store.away = True
+    bench.run(session, "join")
+    assert store.asked
+    assert session.budget.told() == "The run has spent 8.00 EUR of its budget of 15.00 EUR."
+
+
+def test_a_store_that_is_away_is_not_asked_each_time() -> None:
+    store = Away()
+    store.away = True
+    others = SpentByOthers(store, "own", "rates-1")
+    assert [others(), others(), store.asked] == [0.0, 0.0, 1]
 
 
 def test_tokens_are_charged_while_they_are_used_and_those_of_earlier_attempts_are_not() -> None:
@@ -302,6 +337,19 @@ def test_a_run_in_place_of_a_lost_one_has_what_is_left(bench: Bench) -> None:
     lost.record.write()
     session.take_over_budget()
     assert session.budget.spent == pytest.approx(10, abs=0.1)
+
+
+def test_what_a_lost_run_of_a_sweep_has_spent_counts_once(bench: Bench) -> None:
+    sweep = RunOptions(sweep="rates-1")
+    lost = bench.session(demo_graph(), run="run-0", options=sweep)
+    lost.budget = replace(budget(15), spent=6.0)
+    lost.record.write()
+    session = bench.session(demo_graph(), run="run-1", continues=["run-0"], options=sweep)
+    session.budget = replace(budget(15), others=SpentByOthers(bench.store, "run-1", "rates-1"))
+    session.take_over_budget()
+    session.record.write()
+    assert session.budget.told() == "The run has spent 6.00 EUR of its budget of 15.00 EUR."
+    assert SpentByOthers(bench.store, "run-2", "rates-1")() == 6.0
 
 
 def test_a_step_beyond_it_does_not_begin_and_what_is_made_is_kept(bench: Bench) -> None:

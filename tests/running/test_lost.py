@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.stage import Stage, step
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
-from translations_assets.records.manifest import Manifest
+from translations_assets.records.manifest import Manifest, Ref
 from translations_assets.records.retention import Rules
 from translations_assets.records.run import RunOptions, RunRecord
 from translations_assets.running.job import Outcome
 from translations_assets.running.plan import make_plan
-from translations_assets.running.resolve import StepState
+from translations_assets.running.resolve import DAMAGED, StepState
 from translations_assets.store.gc import collect
 from translations_assets.store.local import LocalStore
 
@@ -209,6 +210,118 @@ def test_what_the_collector_has_retired_is_not_lost(bench: Bench, local: LocalSt
     assert planned(bench).status == "run"
 
 
+def again(bench: Bench, run: str) -> Manifest:
+    """Make `count` once more: its newest generation."""
+    session = bench.session(run=run, repeat=["count"])
+    bench.run(session)
+    session.results.publish("count")
+    session.end()
+    made = session.results.result_of(session.graph.step("count")).manifest
+    assert made
+    return made
+
+
+def damage(store: LocalStore, made: Manifest) -> None:
+    """Cut a manifest's end off."""
+    path = store.manifest_file(made.key, made.generation)
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def test_no_older_generation_stands_in_for_a_damaged_one(bench: Bench, local: LocalStore) -> None:
+    """The first was rejected, and made again for that."""
+    make(bench)
+    second = again(bench, "run-2")
+    damage(local, second)
+    reason = f"{DAMAGED}; generation 1, which is older, is not used in its place"
+    found = planned(bench)
+    assert (found.status, found.reasons, found.manifest) == ("lost", (reason,), None)
+    assert planned(bench, ()).status == "lost", "the quarantine tells it, whatever names the result"
+    with pytest.raises(StepFailed, match="count is lost: .*which is older.*--repair"):
+        make(bench, "run-3")
+    bench.run(bench.session(run="run-4", options=RunOptions(repair=True)))
+    assert [made.generation for made in local.manifests() if made.label == "count"] == [1, 2]
+    assert (planned(bench).status, planned(bench).generation) == ("cached", 3)
+
+
+@pytest.mark.parametrize("by", ["a ref", "a run"])
+def test_no_older_generation_stands_in_for_one_that_is_gone(bench: Bench, local: LocalStore, by: str) -> None:
+    make(bench)
+    made = again(bench, "run-2")
+    local.manifest_file(made.key, 2).unlink()
+    if by == "a ref":
+        local.remove_run("run-2")
+    else:
+        (local.root / "refs/ann/en-ru/count/run-2.json").unlink()
+    found = planned(bench)
+    assert found.status == "lost"
+    assert found.reasons[0].startswith(
+        "its manifest is missing from the store, although run run-2 has used it; generation 1, which is"
+    )
+    assert (planned(bench, repair=True).status, planned(bench, repair=True).generation) == ("run", 2)
+    local.retire(made.key, 1)
+    assert planned(bench, repair=True).generation == 2, "made as the generation that was lost"
+
+
+@pytest.mark.parametrize("options", [{"repeat": ["count"]}, {"options": RunOptions(repair=True)}])
+def test_what_is_made_again_follows_the_generation_that_was_lost(
+    bench: Bench, local: LocalStore, options: dict[str, Any]
+) -> None:
+    make(bench)
+    second, third = again(bench, "run-2"), again(bench, "run-3")
+    damage(local, third)
+    local.retire(second.key, 2)
+    assert planned(bench).status == "lost"
+    bench.run(bench.session(run="run-4", **options))
+    assert (planned(bench).status, planned(bench).generation) == ("cached", 4)
+
+
+def test_an_older_generation_that_is_damaged_or_gone_is_nothing_to_tell(
+    bench: Bench, local: LocalStore
+) -> None:
+    make(bench)
+    again(bench, "run-2")
+    again(bench, "run-3")
+    damage(local, first := manifest_of(local, "count"))
+    local.generation(first.key, 1)
+    local.manifest_file(first.key, 2).unlink()
+    assert (planned(bench).status, planned(bench).generation) == ("cached", 4)
+
+
+def test_a_run_of_later_stages_takes_what_was_published_of_a_lost_generation(
+    bench: Bench, local: LocalStore
+) -> None:
+    """Its files are whole; they are not those of an older generation."""
+    graph = graph_of(
+        {
+            "clean_corpus": Stage("clean_corpus", "demo", lambda config: _step("first", [], False), ()),
+            "merge_corpus": Stage(
+                "merge_corpus",
+                "demo",
+                lambda config, clean_corpus: _step("second", clean_corpus),
+                ("clean_corpus",),
+            ),
+        }
+    )
+    for run, text in (("run-1", b"bad"), ("run-2", b"good")):
+        bench.runner.contents["first"] = text
+        session = bench.session(graph, run=run, repeat=["clean_corpus"])
+        bench.run(session, "clean_corpus")
+        session.results.publish("clean_corpus")
+        session.end()
+    first = graph.step("first")
+    made = session.results.result_of(first).manifest
+    assert made
+    damage(local, made)
+    later = bench.session(graph, run="run-3")
+    bench.run(later, "merge_corpus")
+    assert later.results.result_of(first).outputs == made.outputs
+    assert later.results.warnings == [
+        "clean_corpus is out of date (first): using the results of run run-2. To renew them: translations "
+        "train en-ru --target clean_corpus"
+    ]
+
+
 class Watched(LocalStore):
     """Counts the looks at records."""
 
@@ -222,15 +335,34 @@ class Watched(LocalStore):
         self.looks += 1
         return super().runs()
 
+    def refs(self, space: str, partition: str, stage: str) -> list[Ref]:
+        self.looks += 1
+        return super().refs(space, partition, stage)
 
-def test_records_are_read_only_for_what_has_no_manifest_and_cannot_be_repeated(
-    bench: Bench, local: LocalStore
+    def damaged(self) -> Mapping[str, int]:
+        self.looks += 1
+        return super().damaged()
+
+
+@pytest.mark.parametrize(("repeatable", "looks"), [(True, 0), (False, 4)])
+def test_records_are_read_once_for_all_that_cannot_be_repeated_and_never_for_the_rest(
+    bench: Bench, local: LocalStore, repeatable: bool, looks: int
 ) -> None:
-    bench.store = watched = Watched(local.root)
-    bench.make("texts")
-    assert planned(bench).status == "maybe"
-    make(bench)
-    assert planned(bench).status == "cached"
-    delete(local, "write-a")
-    assert planned(bench).status == "maybe"
-    assert watched.looks == 2, "the engine has looked, when it made `count`"
+    def clean(config: Any) -> None:
+        for number in range(5):
+            step(
+                "pipeline.demo.write",
+                label=f"write-{number}",
+                args={"word": str(number)},
+                outputs=["text.txt"],
+                repeatable=repeatable,
+            )
+
+    graph = graph_of({"clean_corpus": Stage("clean_corpus", "demo", clean, ())})
+    session = bench.session(graph)
+    bench.run(session)
+    session.results.publish("clean_corpus")
+    watched = Watched(local.root)
+    made = make_plan(graph.steps, KeyMaker(bench.root), watched, partitions=PARTITIONS)
+    assert made.summary() == "5 steps: 5 cached"
+    assert watched.looks == looks

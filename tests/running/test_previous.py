@@ -119,6 +119,50 @@ def test_a_result_that_the_run_does_not_have_is_refused(bench: Bench) -> None:
         previous(bench, demo_graph(a="one", c="three"), repeat=("join", "count"))
 
 
+def _widened(*outputs: str, read: str = "", also: bool = False) -> Graph:
+    """Texts with some outputs, of which `join` reads one; `also` adds a check that reads the last."""
+
+    @stage(group="demo")
+    def texts(config: Any) -> list[Output]:
+        """Texts."""
+        made = step("pipeline.demo.write", label="texts", args={"word": "x"}, outputs=outputs)
+        if also:
+            step("pipeline.demo.count", label="check", inputs={"text": made[outputs[-1]]}, outputs=["n.txt"])
+        return [made[name] for name in outputs]
+
+    @stage(group="demo")
+    def join(config: Any, texts: list[Output]) -> None:
+        """One of them."""
+        inputs = {"texts": next(text for text in texts if text.name == (read or "a.txt"))}
+        step("pipeline.demo.join", label="join", inputs=inputs, outputs=["all.txt"])
+
+    return graph_of({"texts": texts, "join": join})
+
+
+@pytest.mark.parametrize(
+    "graph", [_widened("a.txt", "b.txt", read="b.txt"), _widened("a.txt", "b.txt", also=True)]
+)
+def test_a_result_without_an_output_that_is_read_now_is_refused_or_made_again(
+    bench: Bench, graph: Graph
+) -> None:
+    make(bench, _widened("a.txt"), "run-1")
+    with pytest.raises(TranslationsError, match=r"texts: b.txt is missing from the store"):
+        previous(bench, graph, repeat=("join",))
+    found = previous(bench, graph, repeat=("join",), force=True)
+    assert labels(found) == set()
+    bench.run(bench.session(graph, "run-2", repeat=("join",), fixed=found.fixed))
+    assert [*bench.runner.ran[:3], bench.runner.ran[-1]] == ["texts", "join", "texts", "join"]
+
+
+def test_a_result_without_an_output_that_nothing_reads_is_taken(bench: Bench) -> None:
+    make(bench, _widened("a.txt"), "run-1")
+    graph = _widened("a.txt", "b.txt")
+    found = previous(bench, graph, repeat=("join",))
+    assert labels(found) == {"texts"}
+    bench.run(bench.session(graph, "run-2", repeat=("join",), fixed=found.fixed))
+    assert bench.runner.ran == ["texts", "join", "join"]
+
+
 def test_another_language_pair_is_refused(bench: Bench) -> None:
     make(bench, demo_graph(a="one"), "run-1")
     stages = {name: Stage(name, "demo", made.function, made.upstream) for name, made in _stages().items()}

@@ -65,7 +65,7 @@ class Script:
         """Ask the script to end."""
         self._told.set()
 
-    def kill(self) -> int:
+    def kill(self, beside: int = 0) -> int:
         """Kill what is left of it; its exit code."""
         self._code = -signal.SIGKILL if self._code is None else self._code
         return self._code

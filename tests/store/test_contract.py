@@ -196,6 +196,7 @@ def test_log_parts_are_written_once(store: Store) -> None:
     store.append_log(KEY, 1, 1, 0, b"mine\n")
     with pytest.raises(StoreError, match="there already"):
         store.append_log(KEY, 1, 1, 0, b"another's\n")
+    store.append_log(KEY, 1, 1, 0, b"mine\n")  # again, as the answer was lost
     assert list(store.read_log(KEY, 1, 1)) == [b"mine\n"]
 
 

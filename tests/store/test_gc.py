@@ -57,6 +57,22 @@ def test_what_nothing_names_is_freed_with_its_contents_and_logs(local: LocalStor
     assert vars(free(local).total()) == {"count": 0, "bytes": 0}, "nothing is left to free"
 
 
+def test_the_log_of_a_result_that_is_kept_stays_when_another_generation_of_its_step_goes(
+    local: LocalStore,
+) -> None:
+    first = finish(local, "train", {"model": b"one"}, stage="train_teacher")
+    second = local.commit(replace(first, generation=2))
+    for number in (1, 2):
+        local.append_log(first.key, number, 1, 0, b"said\n")
+        os.utime(local.log_folder(first.key, number, 1), (1, 1))
+    use(local, "run-2", second)
+    local.pin("run-2", "the release")
+    free(local)
+    assert [made.generation for made in local.manifests()] == [2]
+    assert list(local.read_log(first.key, 1, 1)) == []
+    assert list(local.read_log(first.key, 2, 1)) == [b"said\n"]
+
+
 def test_a_file_of_another_name_among_the_parts_of_a_log_stays(local: LocalStore) -> None:
     old = finish(local, "merge-old", {"corpus": b"x"})
     local.append_log(old.key, 1, 1, 0, b"said\n")

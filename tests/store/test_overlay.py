@@ -200,6 +200,22 @@ def test_damage_of_production_is_told_and_left_there(tmp_path: Path) -> None:
     before = state(tmp_path / "production")
     assert store.latest(made.key) is None
     assert state(tmp_path / "production") == before
+    assert store.damaged() == {}, "it stands where it was"
+
+
+def test_what_was_put_aside_in_either_is_known(tmp_path: Path) -> None:
+    production, own = (open_store(str(tmp_path / name)) for name in ("production", "own"))
+    for store, generations in ((production, (1, 2)), (own, (3,))):
+        assert isinstance(store, DurableStore)
+        made = finish(store, "merge", {"corpus": b"text"})
+        for number in generations:
+            path = store.manifest_file(made.key, number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            path.write_bytes(b"torn")
+            assert store.generation(made.key, number) is None
+    both = open_store(str(tmp_path / "own"), str(tmp_path / "production"))
+    assert (production.damaged(), both.damaged()) == ({made.key: 2}, {made.key: 3})
 
 
 def test_both_are_opened_by_one_url(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -17,16 +18,22 @@ def mounted(folder: Path, kind: str, options: str) -> Path:
     """A list of mounts, in which a folder is a file system of its own."""
     place = str(folder).replace(" ", "\\040")
     path = folder.parent / "mountinfo"
-    path.write_text(f"90 22 0:50 / {place} rw,relatime shared:1 - {kind} server:/x rw,{options}\n{ROOT}\n")
+    lines = f"90 22 0:50 / {place} rw,relatime shared:1 - {kind} server:/x rw,{options}\n{ROOT}\n"
+    path.write_bytes(os.fsencode(lines))
     return path
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder whose name has a space."""
-    made = tmp_path / "file server"
+@pytest.fixture(params=["file server", "данные", "é\u00a0\u2028x", os.fsdecode(b"\xff")])
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A folder whose name has a space, or letters of other alphabets, or no encoding that is known."""
+    made = tmp_path / str(request.param)
     made.mkdir()
     return made
+
+
+def url_of(folder: Path) -> str:
+    """The address of a store there."""
+    return f"file://{folder}".replace(" ", "%20")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +50,7 @@ def test_a_mount_that_keeps_locks_to_one_machine_is_refused(
     folder: Path, kind: str, options: str, told: str
 ) -> None:
     with pytest.raises(StoreError, match=told) as caught:
-        check_locks(f"file://{folder}/store".replace(" ", "%20"), mounted(folder, kind, options))
+        check_locks(url_of(folder / "store"), mounted(folder, kind, options))
     assert "or a store in a bucket" in str(caught.value)
 
 
@@ -57,7 +64,7 @@ def test_a_mount_that_keeps_locks_to_one_machine_is_refused(
     ],
 )
 def test_a_mount_that_shares_locks_is_taken(folder: Path, kind: str, options: str) -> None:
-    check_locks(f"file://{folder}/store".replace(" ", "%20"), mounted(folder, kind, options))
+    check_locks(url_of(folder / "store"), mounted(folder, kind, options))
     assert list(folder.iterdir()) == []
 
 
@@ -73,7 +80,7 @@ def test_a_file_system_that_refuses_locks_is_refused(folder: Path, monkeypatch: 
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(StoreError, match="refuses locks"):
-        check_locks(f"file://{folder}".replace(" ", "%20"))
+        check_locks(url_of(folder))
 
 
 def test_a_bucket_needs_no_locks() -> None:

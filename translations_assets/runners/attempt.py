@@ -160,8 +160,7 @@ class Attempt:
         try:
             stopped = self._watch(process, monitor, live, saving)
         finally:
-            self._gpus.close()
-            code = process.kill()
+            code = process.kill(beside=self._gpus.close())
             for repeating in (shipping, saving):
                 repeating.stop()
         seconds = time.monotonic() - process.started

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -13,15 +16,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.graph.step import WorkerClass
 from translations_assets.runners.work_folder import WorkFolder
 
-_NVIDIA_SMI = ("nvidia-smi", "--query-gpu=index,memory.total", "--format=csv,noheader,nounits")
+_GPUS = ("--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits")
+_MIG = re.compile(r"MIG \d+g\.(\d+)gb\S* +Device +\d+: \(UUID: (MIG-[\w-]+)\)")  # a part of a GPU, in a list
+_MIG_GIGABYTE = 900  # MB that a part has at least for each GB of its name
+_NOT_ITS_OWN = "[N/A]"  # memory of a GPU that uses the machine's
+_NO_DEVICE = ("-1", "NoDevFiles")  # in CUDA_VISIBLE_DEVICES; the second is Slurm's
 _CGROUP = Path("/sys/fs/cgroup")
 _CPU_WORKSPACE = 512
 _GPU_SHARE = 0.75  # of a GPU's memory for Marian's workspace; models and optimiser need the rest
 GPU_FIRST_SAMPLE = 1.0  # seconds after the start
 GPU_SAMPLE_SECONDS = 10.0
+_KILLED_SECONDS = 1.0  # that nvidia-smi is waited for
 _FIELDS = ("name", "driver_version", "utilization.gpu", "memory.used")
 _MEGABYTE = 1 << 20
 _SCRIPT_SHARE = 0.9  # of what a control group may use; the rest is for the worker and the kernel's caches
@@ -32,10 +41,12 @@ _MARIAN = "pymarian"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 CHILDREN = Path("/proc/thread-self/children")  # kernels that are built without PROC_CHILDREN lack it
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU: its id, as nvidia-smi counts, and its memory in MB."""
+    """A GPU: its id, as nvidia-smi counts, or a part's UUID (MIG); and its memory in MB."""
 
     id: str
     memory: int
@@ -106,17 +117,60 @@ def _words(*files: Path) -> list[str]:
 
 
 def find_gpus(environment: Mapping[str, str]) -> list[Gpu]:
-    """The GPUs, those of CUDA_VISIBLE_DEVICES when it is set; none when nvidia-smi is absent or fails."""
+    """The GPUs, those of CUDA_VISIBLE_DEVICES when it is set; none when nvidia-smi is absent or fails.
+
+    Raises TranslationsError when the variable names some, by number or UUID, of which none is here.
+    """
+    gpus = _all_gpus()
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is None or not gpus:
+        return list(gpus.values())
+    names = [name.strip() for name in visible.split(",") if name.strip()]
+    if any(name.startswith("MIG-") for name in names):
+        gpus |= _mig_devices()
+    found = [gpu for uuid, gpu in gpus.items() if any(_is_called(gpu, uuid, name) for name in names)]
+    if names and not found and names[0] not in _NO_DEVICE:
+        there = ", ".join(gpu.id if gpu.id == uuid else f"{gpu.id} ({uuid})" for uuid, gpu in gpus.items())
+        raise TranslationsError(
+            f"CUDA_VISIBLE_DEVICES is {visible}, which names no GPU that is here: nvidia-smi lists {there}. "
+            "Name some of these, unset the variable to use all, or set it to nothing to use none."
+        )
+    return found
+
+
+def _is_called(gpu: Gpu, uuid: str, name: str) -> bool:
+    """True if a name means a GPU, as CUDA reads it: its number, its UUID, or the beginning of that."""
+    return name == gpu.id or (name.startswith(("GPU-", "MIG-")) and uuid.startswith(name))
+
+
+def _all_gpus() -> dict[str, Gpu]:
+    """The GPUs by UUID. One whose memory nvidia-smi cannot tell, as that of a broken one, is passed over."""
+    gpus: dict[str, Gpu] = {}
+    for line in _nvidia_smi(*_GPUS):
+        number, uuid, memory = (*(word.strip() for word in line.split(",")), "", "")[:3]
+        if memory.isdecimal():
+            gpus[uuid] = Gpu(number, int(memory))
+        elif memory == _NOT_ITS_OWN:
+            gpus[uuid] = Gpu(number, script_memory())
+        elif number:
+            _log.warning("nvidia-smi tells no memory of a GPU, which is not used: %s", line)
+    return gpus
+
+
+def _mig_devices() -> dict[str, Gpu]:
+    """The parts of GPUs (MIG), which are listed by their UUIDs alone."""
+    found = (_MIG.search(line) for line in _nvidia_smi("-L"))
+    return {part[2]: Gpu(part[2], int(part[1]) * _MIG_GIGABYTE) for part in found if part}
+
+
+def _nvidia_smi(*options: str) -> list[str]:
+    """The lines of its answer; none when it is absent or fails."""
     try:
-        answer = subprocess.run(_NVIDIA_SMI, capture_output=True, text=True, timeout=30, check=True).stdout
+        asked = ["nvidia-smi", *options]
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return []
-    rows = [line.split(",") for line in answer.splitlines() if line.strip()]
-    gpus = [Gpu(index.strip(), int(memory)) for index, memory in rows]
-    visible = environment.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return gpus
-    return [gpu for gpu in gpus if gpu.id in {name.strip() for name in visible.split(",")}]
+    return answer.splitlines()
 
 
 def gpus_of(worker: WorkerClass, there: int) -> int:
@@ -211,11 +265,18 @@ class GpuMonitor:
             self._next = time.monotonic() + GPU_SAMPLE_SECONDS
             self._ask()
 
-    def close(self) -> None:
-        """Leave no process behind."""
-        if self._asked is not None:
-            self._asked.kill()
-            self._asked.communicate()
+    def close(self) -> int:
+        """Kill what was asked; its process group where it does not end, as of a driver that hangs, else 0."""
+        asked, self._asked = self._asked, None
+        if asked is None or asked.stdout is None:
+            return 0
+        os.killpg(asked.pid, signal.SIGKILL)
+        asked.stdout.close()
+        try:
+            asked.wait(_KILLED_SECONDS)
+        except subprocess.TimeoutExpired:
+            return asked.pid
+        return 0
 
     def _ask(self) -> None:
         try:
@@ -225,6 +286,7 @@ class GpuMonitor:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
+                start_new_session=True,
             )
         except OSError:  # it is not here: nothing is measured
             self._next = float("inf")

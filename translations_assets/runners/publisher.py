@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translations_assets.common.background import CLOCK, Clock
 from translations_assets.runners.wire import Reply, pack_reply
@@ -83,6 +83,17 @@ class Redaction:
         return len(data)
 
 
+class _Piece(NamedTuple):
+    """A part of a log: its text, the bytes of the file that it stands for, what goes with it, and of how many
+    replies that is.
+    """
+
+    text: bytes
+    size: int
+    said: bytes
+    replies: int
+
+
 class StepLog:
     """The log file of an attempt, shipped to the store in parts, without secrets.
 
@@ -106,6 +117,7 @@ class StepLog:
         self._pod, self._show = pod, show
         self._notes: list[str] = []
         self._replies: list[bytes] = []
+        self._unsent: _Piece | None = None  # goes again as it was: a store that was away may have it
         self._offset = self._shown = self._parts = 0
         self._began = self._shipped = self._looked = clock.monotonic()
         self._is_read = False
@@ -175,20 +187,26 @@ class StepLog:
 
     def _ship(self, everything: bool, ended: bool = False) -> None:
         job = self._job
-        least = 1 if everything else _PART_BYTES - self._redaction.longest
-        while True:
-            text, size = read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended)
-            replies = self._replies[:]
-            if size < least and not (everything and replies):
-                break
+        while piece := self._unsent or self._next_piece(everything, ended):
+            self._unsent = piece
             part = self._first_part + self._parts
-            said = b"".join((self._pod.encode(), b"\n", *replies)) if replies else b""
-            self._store.append_log(job.key, job.generation, job.attempt, part, text, said)
-            del self._replies[: len(replies)]
+            self._store.append_log(job.key, job.generation, job.attempt, part, piece.text, piece.said)
+            self._unsent = None
+            del self._replies[: piece.replies]
             self._parts += 1
-            self._offset += size
+            self._offset += piece.size
         if everything:
             self._shipped = self._clock.monotonic()
+
+    def _next_piece(self, everything: bool, ended: bool) -> _Piece | None:
+        """What is to be stored next; None while that is not enough."""
+        text, size = read_piece(self._path, self._offset, _PART_BYTES, self._redaction, ended)
+        replies = self._replies[:]
+        least = 1 if everything else _PART_BYTES - self._redaction.longest
+        if size < least and not (everything and replies):
+            return None
+        said = b"".join((self._pod.encode(), b"\n", *replies)) if replies else b""
+        return _Piece(text, size, said, len(replies))
 
 
 def read_piece(path: Path, offset: int, most: int, redaction: Redaction, ended: bool) -> tuple[bytes, int]:

@@ -10,8 +10,12 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from translations_assets.runners import launcher
+
+if TYPE_CHECKING:
+    import psutil
 
 _LAUNCHER = launcher.__file__  # imported, so that what looks for a worker's modules finds it
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -19,7 +23,7 @@ _GONE_SECONDS = 5.0
 
 
 class ScriptProcess:
-    """A script and its descendants; this process must have no other children.
+    """A script and its descendants; this process has no other children, but for those that `kill` is told of.
 
     However this process ends, the kernel ends the script's group (see `launcher`).
 
@@ -57,28 +61,29 @@ class ScriptProcess:
         """Ask the script to end."""
         os.kill(self.pid, signal.SIGTERM)
 
-    def kill(self) -> int:
+    def kill(self, beside: int = 0) -> int:
         """Kill what is left of the group and of the script's children; the script's exit code, as of Popen.
 
-        Raises TimeoutError when a process does not even go when killed (stuck in the kernel).
+        Raises TimeoutError when a process does not even go when killed (stuck in the kernel), unless it is of
+        the group `beside`, which is no script's.
         """
         os.killpg(self.pid, signal.SIGKILL)
         deadline = time.monotonic() + _GONE_SECONDS
         while not self.exited():
             _pause(deadline)
         code = self._process.returncode = self._reap(self.pid)
-        while not self._reap_orphans():
-            _kill_children()
+        while not self._reap_orphans(beside):
+            _kill_children(beside)
             _pause(deadline)
         os.close(self._life)
         return code
 
-    def _reap_orphans(self) -> bool:
-        """Reap the children that have ended; whether there is none left."""
+    def _reap_orphans(self, beside: int) -> bool:
+        """Reap the children that have ended; whether none is left but those of a group."""
         try:
             while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 self._reap(-1)
-            return False
+            return beside != 0 and not _children(beside)
         except ChildProcessError:
             return True
 
@@ -101,8 +106,13 @@ def _pause(deadline: float) -> None:
     time.sleep(0.01)
 
 
-def _kill_children() -> None:
+def _kill_children(beside: int) -> None:
+    for child in _children(beside):
+        child.kill()
+
+
+def _children(beside: int) -> list[psutil.Process]:
+    """This process's children, but for those of a group."""
     import psutil  # takes long to import and is rarely needed here
 
-    for child in psutil.Process().children():
-        child.kill()
+    return [child for child in psutil.Process().children() if os.getpgid(child.pid) != beside]

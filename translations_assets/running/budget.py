@@ -6,9 +6,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from translations_assets.common.errors import StoreError
 from translations_assets.graph.step import Step
 from translations_assets.records.cost import HOUR, PAID, Cost
 from translations_assets.records.manifest import Manifest
@@ -145,10 +147,14 @@ class SpentByOthers:
         self._read, self._money = -math.inf, 0.0
 
     def __call__(self) -> float:
-        """Read the records again, unless that was done a moment ago."""
-        now = time.monotonic()
-        if self._sweep and now - self._read > FRESH_SECONDS:
-            self._read, self._money = now, sum(self._spent(run) for run in self._store.runs())
+        """Read the records again, unless that was done a moment ago.
+
+        While the store is away, the last known sum counts: no run ends for that.
+        """
+        if self._sweep and time.monotonic() - self._read > FRESH_SECONDS:
+            with suppress(StoreError):
+                self._money = sum(self._spent(run) for run in self._store.runs())
+            self._read = time.monotonic()  # afterwards, as a bucket that is away takes a minute to say so
         return self._money
 
     def _spent(self, run: str) -> float:

@@ -59,19 +59,19 @@ def previous_results(
     before = [step for step in graph.steps if step.stage not in repeat]
     found = _results(before, record, store)
     made = [step for step in graph.steps if step.stage in repeat and step.stage in selected]
-    misfits = [*_other_pair(config, record), *_other_vocabulary(found), *_missing(before, made, found, store)]
+    usable, missing = _taken(before, made, selected, found, store)
+    misfits = [*_other_pair(config, record), *_other_vocabulary(found), *missing]
     if misfits and not force:
         raise TranslationsError(
             f"The results of run {run} do not fit:\n"
             + "\n".join(f"  {misfit}" for misfit in misfits)
             + "\nTo use them all the same, add --force; else leave out --previous-run."
         )
-    usable = {step: result for step, result in found.items() if not missing_outputs(result, store)}
     return Previous(usable, (*misfits, *_differences(before, usable, store, keys, explain)))
 
 
 def _results(steps: list[Step], record: RunRecord, store: Store) -> dict[Step, Manifest]:
-    """Return the run's results by step, where a result has all the outputs that the step declares."""
+    """Return the run's results by step, as far as there are manifests."""
     found = {}
     for step in steps:
         used = record.uses.get(step.label)
@@ -106,24 +106,42 @@ def _other_vocabulary(found: Mapping[Step, Manifest]) -> list[str]:
     return models + made_otherwise
 
 
-def _missing(
-    before: Collection[Step], made: Iterable[Step], found: Mapping[Step, Manifest], store: Store
-) -> list[str]:
-    """Steps that the steps to be made read from, and of which the run has nothing or not all."""
-    needed: dict[Step, set[str]] = {}
-    for step in made:
-        for _, _, output in step.input_outputs():
-            if output.step in before:
-                needed.setdefault(output.step, set()).add(output.name)
-    problems = []
-    for step, names in needed.items():
-        if step not in found:
-            problems.append(f"{step.label}: the run has no result of it")
+def _taken(
+    before: Sequence[Step],
+    made: Iterable[Step],
+    selected: Collection[str],
+    found: Mapping[Step, Manifest],
+    store: Store,
+) -> tuple[dict[Step, Manifest], list[str]]:
+    """The results that can be taken, and what is missing of others, which steps read that are to be made.
+
+    `made` are those of the repeated stages; steps before them are, too, whose own result cannot be taken.
+    """
+    needed = _read_by(made)
+    asked, taken, problems = {*needed}, dict[Step, Manifest](), list[str]()
+    for step in reversed(before):  # those that read from a step come first
+        result, names = found.get(step), needed.get(step, set())
+        absent = names - result.outputs.keys() | {*missing_outputs(result, store)} if result else set()
+        if result and not absent:
+            taken[step] = result
             continue
-        absent = (names - set(found[step].outputs)) | set(missing_outputs(found[step], store))
-        if absent:
+        if absent and names:
             problems.append(f"{step.label}: {', '.join(sorted(absent))} is missing from the store")
-    return problems
+        elif step in asked:
+            problems.append(f"{step.label}: the run has no result of it")
+        if names or step.stage in selected:
+            for up, read in _read_by([step]).items():
+                needed.setdefault(up, set()).update(read)
+    return taken, problems[::-1]
+
+
+def _read_by(steps: Iterable[Step]) -> dict[Step, set[str]]:
+    """The names of the outputs that steps read, by the steps that make them."""
+    read: dict[Step, set[str]] = {}
+    for step in steps:
+        for _, _, output in step.input_outputs():
+            read.setdefault(output.step, set()).add(output.name)
+    return read
 
 
 def _differences(

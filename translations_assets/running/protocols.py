@@ -43,8 +43,8 @@ class Reading(Protocol):
     def latest(self, key: str) -> Manifest | None:
         """The highest generation of a step's manifest, None when the step never finished."""
 
-    def has_damaged(self, key: str) -> bool:
-        """True if a manifest of the step was damaged and put aside."""
+    def damaged(self) -> Mapping[str, int]:
+        """Keys of manifests that were damaged and put aside, each with the highest of their generations."""
 
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""

@@ -1,7 +1,8 @@
 """The result that counts for a step: one that is given, else the store's under its key, if whole.
 
 A result that was lost is told from one that was never made: the store has no manifest of either. What cannot
-be repeated byte by byte is not made again unasked, when its manifest was damaged or deleted. What the garbage
+be repeated byte by byte is not made again unasked, when its manifest was damaged or deleted, and no older
+generation takes its place. What the garbage
 collector has taken is not lost, and it takes what is asked for here in this order: refs first, then the
 manifest, which stays in `retired/` until the log is removed.
 """
@@ -13,12 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from translations_assets.graph.step import Output, Step
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob, KeyParts, Manifest
-from translations_assets.records.run import RunRecord
 from translations_assets.running.protocols import Store
 
 DAMAGED = "its manifest was damaged and was moved to quarantine/"
@@ -38,6 +38,7 @@ class StepState:
     lost    its result was made, is damaged or missing, cannot be repeated byte by byte, and is needed
 
     parts   of its key; None for a given result, and while they are not known
+    again   the generation that was lost, if a lost one is made again; else 0
     """
 
     step: Step
@@ -45,6 +46,7 @@ class StepState:
     reasons: tuple[str, ...] = ()
     parts: KeyParts | None = None
     manifest: Manifest | None = None
+    again: int = 0
 
     @property
     def key(self) -> str | None:
@@ -59,54 +61,91 @@ class StepState:
     @property
     def generation(self) -> int:
         """The generation that making it now would have."""
-        return self.manifest.generation + 1 if self.manifest else 1
+        return max(self.manifest.generation + 1 if self.manifest else 1, self.again)
+
+
+class Lost(NamedTuple):
+    """A generation of a step's result that was lost, and how that is known."""
+
+    generation: int
+    reason: str
 
 
 class LostResults:
     """Lost results of a partition, given by the names that its refs have (`ref_partitions`).
 
-    Nothing is read before it is asked for a step that cannot be repeated and has no manifest.
+    Nothing is read before it is asked for a step that cannot be repeated, and refs and runs are read once.
     """
 
     def __init__(self, store: Store, partitions: Collection[str]) -> None:
         self._store, self._partitions = store, partitions
+        self._published: dict[str, _Named] = {}
 
-    def reason(self, step: Step, key: str) -> str:
-        """Explain why a step without a manifest for its key is lost; empty when it is simply to be made."""
+    def above(self, step: Step, key: str, found: int) -> Lost | None:
+        """The newest lost result of a step above the generation that the store has, 0 for none.
+
+        What the store has does not stand in for it: it may have been made again because that was bad.
+        """
         if step.repeatable:
-            return ""
-        if self._store.has_damaged(key):
-            return DAMAGED
-        for run, generation in self._named(step, key):
+            return None
+        older = f"; generation {found}, which is older, is not used in its place" if found else ""
+        damaged = (self._damaged if found else self._store.damaged()).get(key, 0)
+        lost = [Lost(damaged, f"{DAMAGED}{older}")] if damaged > found else []
+        for generation, run in self._named(step.stage, key, found).items():
             if self._is_missing(key, generation):
-                return f"its manifest is missing from the store, although run {run} has used it"
-        return ""
-
-    def _named(self, step: Step, key: str) -> Iterator[tuple[str, int]]:
-        """Runs that have had a result of the key, and its generation."""
-        for space in self._store.spaces() if self._partitions else ():
-            for partition in self._partitions:
-                for ref in self._store.refs(space, partition, step.stage):
-                    yield from ((ref.run, number) for named, number in ref.steps.values() if named == key)
-        for run, record in self._runs.items():
-            for named, number in record.uses.values():
-                if named == key and self._store.attempts(key, number):
-                    yield run, number
+                reason = f"its manifest is missing from the store, although run {run} has used it{older}"
+                lost.append(Lost(generation, reason))
+        return max(lost, key=lambda one: one.generation, default=None)
 
     @cached_property
-    def _runs(self) -> Mapping[str, RunRecord]:
-        """The newest runs of the partition that have ended: what they name had been made."""
+    def _damaged(self) -> Mapping[str, int]:
+        return self._store.damaged()
+
+    def _named(self, stage: str, key: str, found: int) -> Mapping[int, str]:
+        """Generations of the key above one, each with a run that has had it."""
+        refs, uses = self._refs(stage).get(key, ()), self._uses.get(key, ())
+        used = [(run, number) for run, number in uses if number > found and self._store.attempts(key, number)]
+        return {number: run for run, number in (*used, *refs) if number > found}
+
+    def _refs(self, stage: str) -> _Named:
+        """What the stage's refs name."""
+        if stage not in self._published:
+            spaces = self._spaces if self._partitions else ()
+            refs = (self._store.refs(space, name, stage) for space in spaces for name in self._partitions)
+            self._published[stage] = _by_key(
+                (ref.run, made) for of_one in refs for ref in of_one for made in ref.steps.values()
+            )
+        return self._published[stage]
+
+    @cached_property
+    def _spaces(self) -> Collection[str]:
+        return list(self._store.spaces())
+
+    @cached_property
+    def _uses(self) -> _Named:
+        """What the newest runs of the partition name that have ended: it had been made."""
         read = {run: self._store.read_run(run) for run in self._store.runs()[:RUNS]}
-        return {
-            run: record
+        return _by_key(
+            (run, made)
             for run, record in read.items()
             if record and record.partition in self._partitions and record.ended is not None
-        }
+            for made in record.uses.values()
+        )
 
     def _is_missing(self, key: str, generation: int) -> bool:
         """True if the garbage collector has nothing to do with it; that may put it back at this moment."""
         is_retired = self._store.read_retired(key, generation) is not None
         return not is_retired and self._store.generation(key, generation) is None
+
+
+_Named: TypeAlias = "Mapping[str, list[tuple[str, int]]]"  # runs and generations, by key
+
+
+def _by_key(named: Iterable[tuple[str, tuple[str, int]]]) -> _Named:
+    found: dict[str, list[tuple[str, int]]] = {}
+    for run, (key, generation) in named:
+        found.setdefault(key, []).append((run, generation))
+    return found
 
 
 Outputs: TypeAlias = "Callable[[Step], Mapping[str, Blob] | None]"  # of a step, None while they are not known
@@ -134,8 +173,13 @@ class Resolver:
         if step in self.fixed:
             return self.fixed[step]
         inputs = inputs_of(step, outputs)
-        manifest = None if inputs is None else self.store.latest(self.keys.parts(step, inputs).digest)
-        return None if manifest is None or _unnamed(step, manifest) else manifest
+        if inputs is None:
+            return None
+        key = self.keys.parts(step, inputs).digest
+        manifest = self.store.latest(key)
+        if manifest is None or _unnamed(step, manifest) or self.lost.above(step, key, manifest.generation):
+            return None
+        return manifest
 
     def resolve(self, step: Step, outputs: Outputs) -> StepState:
         """Resolve a step's result, given the outputs of the steps before it.
@@ -150,12 +194,16 @@ class Resolver:
             return StepState(step, "maybe")
         parts = self.keys.parts(step, inputs)
         manifest = self.store.latest(parts.digest)
+        lost = self.lost.above(step, parts.digest, manifest.generation if manifest else 0)
+        again = lost.generation if lost else 0
         if self.repeats(step, manifest):
-            return StepState(step, "run", (f"the run repeats the stage {step.stage}",), parts, manifest)
-        if manifest is None:
-            lost = "" if self.repair else self.lost.reason(step, parts.digest)
-            reason = lost or "no result for its key in the store"
-            return StepState(step, "lost" if lost else "run", (reason,), parts)
+            reason = f"the run repeats the stage {step.stage}"
+            return StepState(step, "run", (reason,), parts, manifest, again)
+        if lost and not self.repair:
+            return StepState(step, "lost", (lost.reason,), parts)
+        if manifest is None or lost:
+            reason = lost.reason if lost else "no result for its key in the store"
+            return StepState(step, "run", (reason,), parts, manifest, again)
         missing = _unnamed(step, manifest) + missing_outputs(manifest, self.store)
         if not missing:
             return StepState(step, "cached", (), parts, manifest)

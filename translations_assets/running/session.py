@@ -129,10 +129,11 @@ class Session:
 
     def take_over_budget(self) -> None:
         """Go on with what the run before left of its budget: this one was launched in place of a lost one,
-        and nobody has given it a new budget.
+        and nobody has given it a new budget. In a sweep that run is one of those that share the budget, and
+        counts as such.
         """
         earlier = self.store.read_run(next(iter(self.continues), ""))
-        if self.budget and earlier:
+        if self.budget and earlier and not self.options.sweep:
             self.budget.spent = earlier.spent
 
     def end(self) -> None:
@@ -243,8 +244,13 @@ class RunResults:
     def resolver(self) -> Resolver:
         """Finds which results count for the steps that this run makes."""
         session = self._session
-        lost = LostResults(self._store, session.ref_partitions)
-        return Resolver(self._store, session.keys, lost, session.fixed, self._repeats, session.options.repair)
+        return Resolver(
+            self._store, session.keys, self._lost, session.fixed, self._repeats, session.options.repair
+        )
+
+    @cached_property
+    def _lost(self) -> LostResults:
+        return LostResults(self._store, self._session.ref_partitions)
 
     def _repeats(self, step: Step, manifest: Manifest | None) -> bool:
         """True if a step runs although cached: its stage is to be repeated, and this run has not done so."""

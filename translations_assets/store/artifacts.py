@@ -6,7 +6,8 @@ blobs/ab/abcd…           file contents by SHA-256, written once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import tee
 from pathlib import Path
@@ -21,6 +22,9 @@ from translations_assets.store.medium import Medium, P, aside, warn
 
 FORMAT = 1  # of manifests; a newer one is refused, not taken for damage, as is one with fields we do not know
 _FIELDS, _USAGE = ({field.name for field in fields(kind)} for kind in (Manifest, Usage))
+_PUT_ASIDE = re.compile(
+    r"(.+)\.(\d+)\.json\.\d+"
+)  # a manifest in quarantine: key, generation, time (`quarantined`)
 DIFFERENT = "the contents differ from their SHA-256 or size"
 _AGAIN = "Run again: what can be made again will be."
 _ELSEWHERE = (
@@ -147,9 +151,13 @@ class Artifacts(Generic[P]):
                 return manifest
         return None
 
-    def has_damaged(self, key: str) -> bool:
-        """True if a manifest of the step was damaged and put aside."""
-        return any(name.startswith(f"{key}.") for name in self.files.names(self.files.at("quarantine")))
+    def damaged(self) -> Mapping[str, int]:
+        """Keys of manifests that were damaged and put aside, each with the highest of their generations."""
+        found: dict[str, int] = {}
+        for name in self.files.names(self.files.at("quarantine")):
+            if manifest := _PUT_ASIDE.fullmatch(name):
+                found[manifest[1]] = max(int(manifest[2]), found.get(manifest[1], 0))
+        return found
 
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest; a damaged one is put aside and counts as absent."""

@@ -39,13 +39,15 @@ class Logs(Generic[P]):
     ) -> None:
         """Store one part (at most 1 MB of log), and its worker's replies, which no reader of the log sees.
 
-        Raises StoreError when the part is there already.
+        Raises StoreError when the part is there already with other contents. With these it was stored by an
+        earlier call whose answer was lost.
         """
         path = self.log_folder(key, generation, attempt) / str(part)
         if replies or _REPLIES in data:
             data = b"".join((data, _REPLIES, replies))
+        sealed = encoding.seal_bytes(data)
         # Not durable: a power cut may take the last seconds of a log, and a step pays no fsync for it.
-        if not self.files.create(path, encoding.seal_bytes(data), durable=False):
+        if not self.files.create(path, sealed, durable=False) and self.files.read(path) != sealed:
             raise StoreError(f"{path} is there already: another worker writes the log of this attempt.")
 
     def read_log(self, key: str, generation: int, attempt: int, part: int = 0) -> Iterator[bytes]:

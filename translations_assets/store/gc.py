@@ -310,8 +310,11 @@ class _Collection(Generic[P]):
 
     def _sweep_logs(self, held: set[Id], since: float) -> None:
         useless: list[P] = []
-        stay = {key for key, _ in self.kept | held} - {key for key, _ in self.garbage.keys() - held}
-        for key, number, attempt in self.store.logs(stay):
+        stay = self.kept | held
+        whole_keys = {key for key, _ in stay} - {key for key, _ in self.garbage.keys() - held}
+        for key, number, attempt in self.store.logs(whole_keys):
+            if (key, number) in stay:
+                continue
             folder = self.store.log_folder(key, number, attempt)
             if (key, number) in self.garbage or self.files.modified(folder) / 1e9 < since:
                 useless.append(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -70,9 +70,10 @@ class OverlayStore:
         own, base = self.own.latest(key), self.base.latest(key)
         return base if base and (own is None or base.generation > own.generation) else own
 
-    def has_damaged(self, key: str) -> bool:
-        """True if a manifest of the step was damaged and put aside, in either."""
-        return self.own.has_damaged(key) or self.base.has_damaged(key)
+    def damaged(self) -> Mapping[str, int]:
+        """The keys of manifests that were put aside, in either, each with the highest generation."""
+        own, base = self.own.damaged(), self.base.damaged()
+        return {key: max(own.get(key, 0), base.get(key, 0)) for key in {*own, *base}}
 
     def generation(self, key: str, number: int) -> Manifest | None:
         """One generation of a step's manifest."""

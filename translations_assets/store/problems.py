@@ -120,9 +120,10 @@ def step_of(path: str) -> tuple[Id, Role] | None:
         key, number = parts[2], parts[3].removesuffix(".json")
     elif parts[0] == "retired" and len(parts) == 2:
         key, _, number = parts[1].removesuffix(".json").rpartition(".")
-    elif parts[0] in ("logs", "checkpoints") and len(parts) == 4:
-        key, number = parts[1], parts[2].partition(".")[0]
-        role = "log" if parts[0] == "logs" else "checkpoint set"
+    elif parts[0] == "logs" and len(parts) == 4:
+        key, number, role = parts[1], parts[2].partition(".")[0], "log"
+    elif parts[0] == "checkpoints" and len(parts) in (4, 5):  # in a bucket an owner's token is before the set
+        key, number, role = parts[1], parts[2], "checkpoint set"
     else:
         return None
     return ((original(key), int(number)), role) if number.isdecimal() else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from translations_assets.common.errors import StoreError
 
 _MOUNTS = Path("/proc/self/mountinfo")  # proc(5)
+_ESCAPED = re.compile(r"\\([0-7]{3})")  # a space, a tab, a line's end, a backslash; all else stands as it is
 _ADVICE = "Use NFS 4.1 or newer, Lustre mounted with -o flock, GPFS, CephFS, or a store in a bucket"
 
 
@@ -42,14 +44,14 @@ def check_locks(url: str, mounts: Path = _MOUNTS) -> None:
 def mount_of(folder: Path, mounts: Path = _MOUNTS) -> Mount:
     """The file system that holds a folder."""
     try:
-        lines = mounts.read_text(encoding="utf-8").splitlines()
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n").split("\n")
     except OSError:  # not Linux's
         return Mount("", frozenset())
     found, place = Mount("", frozenset()), ""
     for line in lines:
         before, _, after = line.partition(" - ")
-        fields, (kind, _, *super_options) = before.split(), after.split()
-        point = fields[4].encode().decode("unicode_escape")  # a space is \040
+        fields, (kind, _, *super_options) = before.split(" "), after.split(" ")
+        point = _ESCAPED.sub(lambda octal: chr(int(octal[1], 8)), fields[4])
         if folder.is_relative_to(point) and len(point) >= len(place):  # of equal ones the last is on top
             options = {*fields[5].split(","), *",".join(super_options).split(",")}
             found, place = Mount(kind, frozenset(options)), point

@@ -190,18 +190,25 @@ def test_a_pod_that_is_killed_leaves_no_process_and_the_next_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("smi", "gpus", "message"),
+    ("smi", "gpus", "visible", "message"),
     [
-        ("exit 9", 1, "the deployment gives the step a GPU, and none is seen on node-7"),
-        ("echo '0, 16384'", 2, "the deployment gives the step 2 GPUs, and only 1 seen on node-7"),
+        ("exit 9", 1, "0", "the deployment gives the step a GPU, and none is seen on node-7"),
+        ("echo '0, GPU-a, 1'", 2, "0,1", "the deployment gives the step 2 GPUs, and only 1 seen on node-7"),
+        (
+            "echo '0, GPU-a, 1'",
+            1,
+            "GPU-b",
+            "the deployment gives the step a GPU, and none is seen on node-7: CUDA_VISIBLE_DEVICES is GPU-b,",
+        ),
     ],
 )
 def test_a_gpu_that_is_given_and_not_seen_asks_for_another_attempt(
-    store: LocalStore, tmp_path: Path, smi: str, gpus: int, message: str
+    store: LocalStore, tmp_path: Path, smi: str, gpus: int, visible: str, message: str
 ) -> None:
     nvidia_smi(tmp_path, smi)
     words = command(store, job(store, COPY), job(store, COPY, key=OTHER), gpus=gpus)
-    pod = pods.ended(start(words, tmp_path, {"PATH": f"{tmp_path}:{os.environ['PATH']}"}))
+    outer = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": visible}
+    pod = pods.ended(start(words, tmp_path, outer))
     assert pod.code == 75
     assert [outcome.kind for outcome in pod.outcomes] == ["temporary", "temporary"]
     assert all(outcome.message.startswith(message) for outcome in pod.outcomes)
@@ -210,7 +217,7 @@ def test_a_gpu_that_is_given_and_not_seen_asks_for_another_attempt(
 
 def test_a_script_gets_as_many_gpus_as_the_deployment_gives(store: LocalStore, tmp_path: Path) -> None:
     """Without a device plugin a container sees all GPUs of its node."""
-    nvidia_smi(tmp_path, "echo '0, 16384'; echo '1, 16384'")
+    nvidia_smi(tmp_path, "echo '0, GPU-a, 16384'; echo '1, GPU-b, 16384'")
     names = "'CUDA_VISIBLE_DEVICES', 'TRANSLATIONS_GPUS', 'TRANSLATIONS_WORKSPACE', 'TRANSLATIONS_MEMORY'"
     script = written(f"print(*(os.environ[name] for name in ({names})), sep=' | ')")
     for gpus, expected in ((0, " |  | 512"), (1, "0 | 0 | 12288"), (2, "0,1 | 0 1 | 12288")):

@@ -66,7 +66,7 @@ if not mark.exists():
 def test_a_job_gets_its_threads_memory_scratch_and_gpus(place: Place, tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
-    (programs / "nvidia-smi").write_text("#!/bin/sh\nprintf '0, 8000\\n1, 8000\\n'\n")
+    (programs / "nvidia-smi").write_text("#!/bin/sh\nprintf '0, GPU-a, 8000\\n1, GPU-b, 8000\\n'\n")
     (programs / "nvidia-smi").chmod(0o755)
     script = written("""
 names = ("THREADS", "MEMORY", "GPUS", "WORKSPACE")

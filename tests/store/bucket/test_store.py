@@ -88,9 +88,9 @@ def test_a_store_in_a_folder_imports_no_services_client(tmp_path: Path) -> None:
 def test_a_damaged_manifest_is_put_aside(store: BucketStore, service: Service, finished: Manifest) -> None:
     name = f"steps/{KEY[:2]}/{KEY}/1.json"
     service.damage(name, service.contents(name).replace(b"split-en-ru", b"split-en-de"))
-    assert not store.has_damaged(KEY)
+    assert KEY not in store.damaged()
     assert store.latest(KEY) is None
-    assert store.has_damaged(KEY)
+    assert store.damaged() == {KEY: 1}
     assert name not in service.names()
     aside = [name for name in service.names() if name.startswith("quarantine/")]
     assert len(aside) == 2

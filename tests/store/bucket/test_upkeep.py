@@ -132,7 +132,11 @@ def test_checkpoints_of_finished_steps_are_no_damage_and_are_removed(
     ]
     for name in names:
         store.files.objects.write(name, b"{}")  # as by a request that is carried out late: without its files
-    assert [problem.path for problem in verify(store).problems] == [names[1].removesuffix("/set.json")]
+    uses = {"train-teacher": ("ee" * 32, 1)}
+    store.write_run("run-2", RunRecord("run-2", "en-ru", started=1.0, heartbeat=2.0, ended=3.0, uses=uses))
+    (problem,) = verify(store).problems
+    assert problem.path == names[1].removesuffix("/set.json")
+    assert [(owner.label, owner.role) for owner in problem.owners] == [("train-teacher", "checkpoint set")]
     store.files.objects.write(names[1], b"{}")
     collect(store, RULES, delete=True)
     assert [name in service.names() for name in names] == [False, True]

@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
+from translations_assets.common.errors import TranslationsError
 from translations_assets.runners.control import Control
 from translations_assets.runners.machine import Gpu, allotted_cpus, allotted_memory, find_gpus, workspace
 from translations_assets.runners.wire import (
@@ -46,11 +47,11 @@ def main() -> None:
 
 def make_attempts(request: PodRequest, control: Control) -> list[Ending]:
     """Make one attempt of each job, in order, and leave word of each for the cluster; how they ended."""
-    gpus = find_gpus(os.environ) if request.gpus else []
+    gpus, wrong = _find_gpus(request)
     endings: list[Ending] = []
     for job in request.jobs:
         control.next_job()
-        endings.append(_refusal(request, gpus, control) or _attempt(request, job, gpus, control))
+        endings.append(_refusal(request, gpus, wrong, control) or _attempt(request, job, gpus, control))
         leave_word(endings, os.environ.get(LAST_WORDS, ""))
     return endings
 
@@ -85,16 +86,26 @@ def _words(ending: Ending, number: int) -> Iterator[bytes]:
             yield pack_reply(replace(ending, message=ending.message[:1000], log_tail=tail), number)
 
 
-def _refusal(request: PodRequest, gpus: Sequence[Gpu], control: Control) -> Outcome | None:
+def _find_gpus(request: PodRequest) -> tuple[list[Gpu], str]:
+    """The GPUs that the pod sees, if it is given some; and words when it is told of others."""
+    try:
+        return (find_gpus(os.environ) if request.gpus else []), ""
+    except TranslationsError as error:
+        return [], str(error)
+
+
+def _refusal(request: PodRequest, gpus: Sequence[Gpu], wrong: str, control: Control) -> Outcome | None:
     """Explain why a job is not begun; None when it may begin."""
     if control.cancelled:
         return Outcome("temporary", message=f"not started: {control.cancelled}")
     if len(gpus) < request.gpus:
         seen = f"only {len(gpus)} seen" if gpus else "none is seen"
+        check = wrong or (
+            "check the node's driver, and device plugin or GRES (nvidia-smi has to work in the pod or job)"
+        )
+        given = _gpus(request.gpus)
         return Outcome(
-            "temporary",
-            message=f"the deployment gives the step {_gpus(request.gpus)}, and {seen} on {_node()}: check "
-            "the node's driver, and device plugin or GRES (nvidia-smi has to work in the pod or job)",
+            "temporary", message=f"the deployment gives the step {given}, and {seen} on {_node()}: {check}"
         )
     return None
 
