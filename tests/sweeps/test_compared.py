@@ -40,7 +40,7 @@ def test_translations_of_the_same_lines_have_p_values(store: LocalStore) -> None
     assert reference.p_value == 1.0
     assert other.is_significant
     assert other.difference == pytest.approx(other.mean - reference.mean, abs=1e-3)
-    assert other.difference < 0
+    assert other.gain < 0
 
 
 @pytest.mark.parametrize("kind", ["another test set", "no reference"])

@@ -145,7 +145,7 @@ def _run_stage(
 def _reached(
     context: dg.OpExecutionContext | dg.AssetExecutionContext, cancel: threading.Event, ask: Callable[[], T]
 ) -> T:
-    """What the store answers, which is waited for as the engine does."""
+    """Ask the store, and wait for it while it is away, as the engine does."""
     return when_reachable(ask, RUN_SECONDS, cancel.wait, context.log.warning)
 
 

@@ -113,12 +113,11 @@ class Report:
         their shares of that text; of a pivot both.
         """
         config = self.session.config
-        uses = {"teacher": config.experiment.teacher}
-        if back_translates(config):
-            uses["back-translation"] = config.experiment.backwards
+        backwards = config.experiment.backwards if back_translates(config) else None
+        uses = {"teacher": config.experiment.teacher or {}, "back-translation": backwards or {}}
         shares: dict[tuple[str, str], float] = {}
         for use, mix in uses.items():
-            for name, share in (mix or {}).items():
+            for name, share in mix.items():
                 for one in dict.fromkeys(config.translators[name].legs or (name,)):
                     shares[one, use] = shares.get((one, use), 0.0) + share / sum(mix.values())
         return [

@@ -46,7 +46,7 @@ _SKIPPED = re.compile(r"^\s*(#.*|--hash=.*|--.*)?$")
 
 
 def is_standard_library(module: str) -> bool:
-    """Whether a top-level module comes with Python."""
+    """True if a top-level module comes with Python."""
     return module in _STANDARD
 
 

@@ -27,7 +27,7 @@ PACKAGE = "pipeline"
 
 
 def is_internal(module: str) -> bool:
-    """Whether a module belongs to the package."""
+    """True if a module belongs to the package."""
     return module.split(".")[0] == PACKAGE
 
 
@@ -47,7 +47,7 @@ class Imported(NamedTuple):
 
     @property
     def is_internal(self) -> bool:
-        """Whether it imports something of the package."""
+        """True if it imports something of the package."""
         return is_internal(self.module)
 
     @property
@@ -137,7 +137,7 @@ class Module:
 
     @cached_property
     def names_files(self) -> bool:
-        """Whether a literal text may name code that nothing imports."""
+        """True if a literal text may name code that nothing imports."""
         return any(map(names_code, self.texts))
 
     def imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[Imported]:

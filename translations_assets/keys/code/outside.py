@@ -88,17 +88,17 @@ _ALLOWED_TEXTS = re.compile(r"__(main|done|end|label|sep|source|start|target)__"
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a name that no module binds may be used: a safe built-in one, or one that nothing has."""
+    """True if a name that no module binds may be used: a safe built-in one, or one that nothing has."""
     return name in _BUILT_IN or not (name.startswith("__") or hasattr(builtins, name))
 
 
 def is_module(name: str) -> bool:
-    """Whether importing a module from outside the package has no effect that other code sees."""
+    """True if importing a module from outside the package has no effect that other code sees."""
     return _is_safe(name.split("."))
 
 
 def is_attribute(path: str) -> bool:
-    """Whether something in a module from outside the package may be used: `numpy.random.default_rng`."""
+    """True if something in a module from outside the package may be used: `numpy.random.default_rng`."""
     parts = path.split(".")
     has_special = parts[-1] in {"__file__", "__version__"}
     return path == "os._exit" or (len(parts) > 1 and _is_safe(parts[:-1] if has_special else parts))
@@ -114,7 +114,7 @@ def _is_safe(parts: list[str]) -> bool:
 
 
 def _is_other_module(name: str, within: str) -> bool:
-    """Whether a name is that of a module which may not be used: `os.sys`."""
+    """True if a name is that of a module which may not be used: `os.sys`."""
     if name == "types" and not is_standard_library(within):
         return False
     holds_others = name not in _MODULES or name in _ONLY
@@ -122,14 +122,14 @@ def _is_other_module(name: str, within: str) -> bool:
 
 
 def shows_code(attribute: str) -> bool:
-    """Whether an attribute of something unknown may show its code."""
+    """True if an attribute of something unknown may show its code."""
     if attribute.startswith("__") and attribute.endswith("__"):
         return attribute not in _SEEN and attribute not in METHODS
     return attribute in _SHOWING or attribute.startswith("co_")
 
 
 def names_code(text: str) -> bool:
-    """Whether a literal text may name code: a file of the package, an attribute that shows code."""
+    """True if a literal text may name code: a file of the package, an attribute that shows code."""
     if _OF_PACKAGE.search(text) and not _PROSE.match(text):
         return not _MODULE.fullmatch(text)
     return bool(_TEXTS.search(_ALLOWED_TEXTS.sub("", text)))

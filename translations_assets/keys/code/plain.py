@@ -231,7 +231,7 @@ class _Checker:
         return isinstance(node, _OPERATIONS) and not are_kept and all(map(self._is_value, children(node)))
 
     def _are_values(self, nodes: Iterable[ast.AST], names: Iterable[str]) -> bool:
-        """Whether nodes are values where some names are bound besides."""
+        """True if nodes are values where some names are bound besides."""
         outer, self._scope = self._scope, self._scope | {*names}
         are_values = all(map(self._is_value, nodes))
         self._scope = outer
@@ -252,12 +252,12 @@ class _Checker:
         return unit.module is self._own or self._is_fixed(unit)
 
     def _is_iterator(self, node: ast.AST | None) -> bool:
-        """Whether a value is used up by who reads it first."""
+        """True if a value is used up by who reads it first."""
         of_call = isinstance(node, ast.Call) and self._path(node.func) in _ITERATORS
         return of_call or isinstance(node, ast.GeneratorExp)
 
     def _may_run(self, unit: Unit) -> bool:
-        """Whether a class has, or may inherit, a function of its own that is called like known methods."""
+        """True if a class has, or may inherit, a function of its own that is called like known methods."""
         node = unit.node
         assert isinstance(node, ast.ClassDef)
         bases = map(self._checker(unit.module)._unit, node.bases)
@@ -277,7 +277,7 @@ class _Checker:
         return function.attr in _METHODS and self._is_value(function.value)
 
     def _is_record(self, unit: Unit) -> bool:
-        """Whether a class only keeps values (NamedTuple, dataclass), or a function makes one that does."""
+        """True if a class only keeps values (NamedTuple, dataclass), or a function makes one that does."""
         node, checker = unit.node, self._checker(unit.module)
         if isinstance(node, ast.FunctionDef):
             return not node.decorator_list and checker._only_returns(node)
@@ -302,7 +302,7 @@ class _Checker:
         return _Checker(self._modules, module, module if module is self._own else None)
 
     def _is_fixed(self, unit: Unit) -> bool:
-        """Whether a name of another module stands for what it did when that module had been imported."""
+        """True if a name of another module stands for what it did when that module had been imported."""
         value, checker = getattr(unit.node, "value", None), self._checker(unit.module)
         for node in ast.walk(value) if value else ():
             calls = isinstance(node, ast.Call) and checker._path(node.func) not in _FIXED

@@ -49,14 +49,14 @@ def dotted(node: ast.AST) -> tuple[str, ...]:
 
 
 def is_idle(node: ast.AST) -> bool:
-    """Whether a statement does nothing: `pass`, a docstring, `...`."""
+    """True if a statement does nothing: `pass`, a docstring, `...`."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass)
 
 
 def is_main_guard(statement: ast.stmt) -> bool:
-    """Whether a statement is `if __name__ == "__main__":` without an else."""
+    """True if a statement is `if __name__ == "__main__":` without an else."""
     match statement:
         case ast.If(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), orelse=[]):
             sides = {getattr(side, "id", None) or getattr(side, "value", None) for side in (left, right)}
@@ -65,7 +65,7 @@ def is_main_guard(statement: ast.stmt) -> bool:
 
 
 def is_for_type_checkers(statement: ast.stmt) -> bool:
-    """Whether a statement looks like `if TYPE_CHECKING:`."""
+    """True if a statement looks like `if TYPE_CHECKING:`."""
     return isinstance(statement, ast.If) and dotted(statement.test)[-1:] == ("TYPE_CHECKING",)
 
 
