@@ -40,6 +40,7 @@ OPTIONAL = {  # fields that are left out where nothing is known
         "expected",
         "spent",
         "failed",
+        "gone",
         "reasons",
         "uses",
         "seconds",
