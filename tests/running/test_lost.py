@@ -90,20 +90,26 @@ def test_a_stage_that_is_started_at_is_made_again_although_its_manifest_is_lost(
     assert bench.runner.ran.count("count") == 2
 
 
+def _chained() -> Graph:
+    """Two stages, of which the first cannot be repeated byte by byte."""
+    return graph_of(
+        {
+            "clean_corpus": Stage("clean_corpus", "demo", lambda config: _step("first", [], False), ()),
+            "merge_corpus": Stage(
+                "merge_corpus",
+                "demo",
+                lambda config, clean_corpus: _step("second", clean_corpus),
+                ("clean_corpus",),
+            ),
+        }
+    )
+
+
 def test_a_lost_manifest_is_told_although_all_that_was_made_from_it_is_given(
     bench: Bench, local: LocalStore
 ) -> None:
     """A run cannot pass over it: there is nothing that it could publish for the step."""
-    chain = {
-        "clean_corpus": Stage("clean_corpus", "demo", lambda config: _step("first", [], False), ()),
-        "merge_corpus": Stage(
-            "merge_corpus",
-            "demo",
-            lambda config, clean_corpus: _step("second", clean_corpus),
-            ("clean_corpus",),
-        ),
-    }
-    graph = graph_of(chain)
+    graph = _chained()
     session = bench.session(graph)
     bench.run(session)
     session.end()
@@ -292,17 +298,7 @@ def test_a_run_of_later_stages_takes_what_was_published_of_a_lost_generation(
     bench: Bench, local: LocalStore
 ) -> None:
     """Its files are whole; they are not those of an older generation."""
-    graph = graph_of(
-        {
-            "clean_corpus": Stage("clean_corpus", "demo", lambda config: _step("first", [], False), ()),
-            "merge_corpus": Stage(
-                "merge_corpus",
-                "demo",
-                lambda config, clean_corpus: _step("second", clean_corpus),
-                ("clean_corpus",),
-            ),
-        }
-    )
+    graph = _chained()
     for run, text in (("run-1", b"bad"), ("run-2", b"good")):
         bench.runner.contents["first"] = text
         session = bench.session(graph, run=run, repeat=["clean_corpus"])
