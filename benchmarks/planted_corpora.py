@@ -35,7 +35,7 @@ from translations_assets.config.gates import Checks
 from translations_assets.config.identification import heli_labels
 from translations_assets.config.languages import Language, language
 from translations_assets.results.statistics import Statistics
-from translations_assets.stages.cleaning import FILTERS, filter_files, pattern_files
+from translations_assets.stages.filter_files import FILTERS, filter_files, pattern_files
 from translations_assets.stages.languages import opuscleaner_code
 
 Pair = tuple[str, str]

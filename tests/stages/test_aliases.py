@@ -9,7 +9,7 @@ from translations_assets.graph.graph import Graph
 from translations_assets.graph.step import Output
 from translations_assets.keys.key import KeyMaker
 from translations_assets.records.manifest import Blob
-from translations_assets.stages import cleaning
+from translations_assets.stages import filter_files
 
 URL = "url_https://example.com/corpus.[LANG].zst"
 NAMED = (
@@ -70,12 +70,12 @@ def test_results_are_told_by_the_alias() -> None:
 def test_a_filter_file_of_a_url_has_the_datasets_short_name(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filters = tmp_path / cleaning.FILTERS
+    filters = tmp_path / filter_files.FILTERS
     filters.mkdir(parents=True)
     for file in ("default.filters.json", f"{name}.filters.json"):
         (filters / file).write_text('{"filters": []}')
-    monkeypatch.setattr(cleaning, "ROOT", tmp_path)
+    monkeypatch.setattr(filter_files, "ROOT", tmp_path)
     text = NAMED if name == "bulletins" else f"{FULL}\n"  # not the text that other tests have in the cache
     label = f"clean-corpus-{name}-en-ru"
     step = graph(f"{text}\n\n").step(label)
-    assert files(step, "filters") == [f"{cleaning.FILTERS}/{name}.filters.json"]
+    assert files(step, "filters") == [f"{filter_files.FILTERS}/{name}.filters.json"]

@@ -14,15 +14,14 @@ from tests.stages.configs import FULL, IMPORTS, SMALL, files, graph, labels
 from translations_assets.config.datasets import check_mono, parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.graph.graph import Graph
-from translations_assets.stages import cleaning
-from translations_assets.stages.cleaning import (
-    BICLEANER_FILES,
+from translations_assets.stages.cleaning import BICLEANER_FILES, max_tokens
+from translations_assets.stages.filter_files import (
     FAST,
     FILTERS,
     FIXES,
     ROOT,
     filter_files,
-    max_tokens,
+    mono_filter_files,
 )
 from translations_assets.stages.languages import opuscleaner_code
 
@@ -200,7 +199,7 @@ def test_fast_filters_need_no_opuscleaner() -> None:
 
 
 def test_other_filters_bring_the_lock_of_opuscleaner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning, "ROOT", tmp_path)
+    monkeypatch.setattr("translations_assets.stages.filter_files.ROOT", tmp_path)
     mine = tmp_path / FILTERS / "en-ru" / "opus_ParaCrawl-v9.filters.json"
     mine.parent.mkdir(parents=True)
     mine.write_text('{"filters": [{"filter": "bifixer", "parameters": {}, "language": "en"}]}')
@@ -211,7 +210,7 @@ def test_other_filters_bring_the_lock_of_opuscleaner(tmp_path: Path, monkeypatch
 
 def test_the_programs_that_filters_run_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert graph(FULL).step("clean-corpus-opus_ParaCrawl_v9-en-ru").programs == ()
-    monkeypatch.setattr(cleaning, "ROOT", tmp_path)
+    monkeypatch.setattr("translations_assets.stages.filter_files.ROOT", tmp_path)
     mine = tmp_path / FILTERS / "en-ru" / "default.filters.json"
     mine.parent.mkdir(parents=True)
     filters: list[dict[str, Any]] = [
@@ -228,7 +227,7 @@ def test_the_programs_that_filters_run_are_named(tmp_path: Path, monkeypatch: py
 @pytest.fixture
 def mono_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of filter files of monolingual text, empty, in another repository."""
-    monkeypatch.setattr(cleaning, "ROOT", tmp_path)
+    monkeypatch.setattr("translations_assets.stages.filter_files.ROOT", tmp_path)
     folder = tmp_path / FILTERS / "mono"
     folder.mkdir(parents=True)
     (folder.parent / "default.filters.json").write_text('{"filters": []}')
@@ -263,7 +262,7 @@ def test_the_filter_file_of_a_monolingual_dataset(
     for name in there:
         add_mono_file(mono_files, name)
     dataset = check_mono({"dataset": "opus_NewsCommentary/v16", "alias": "news"})
-    found = [file.path for file in cleaning.mono_filter_files(mode, "ru", dataset)]
+    found = [file.path for file in mono_filter_files(mode, "ru", dataset)]
     assert found == [f"{FILTERS}/mono/{name}" for name in expected]
 
 

@@ -14,7 +14,7 @@ from translations_assets.results.files import CLASSIFIER, STATISTICS, read_class
 from translations_assets.results.lines import Source, sources
 from translations_assets.results.statistics import Statistics
 from translations_assets.running.protocols import Store
-from translations_assets.stages.cleaning import PROGRAMS
+from translations_assets.stages.filter_files import PROGRAMS
 from translations_assets.why.provenance import made_from
 
 PUBLIC = ("https://", "http://", "gs://", "s3://")  # a path of one's own machine tells others nothing
