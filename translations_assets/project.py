@@ -288,7 +288,8 @@ class Project:
             changed=graph.changed_stages(self._as_written(read)) if options.overrides else (),
             notes=read.notes,
         )
-        session.results.warnings += warnings
+        for warning in warnings:
+            session.results.warn(warning)
         session.budget = self._budget(session)
         return session
 

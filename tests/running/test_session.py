@@ -78,6 +78,31 @@ def test_what_is_out_of_date_comes_from_the_ref_with_a_warning(bench: Bench) -> 
     assert "translations train en-ru --target join" in warning
 
 
+def test_steps_of_a_stage_that_are_out_of_date_share_a_warning(bench: Bench) -> None:
+    publish_all(bench, a="one", b="two")
+    session = bench.session(demo_graph(a="changed", b="changed, too"), "run-2")
+    for label in ("write-a", "write-b"):
+        session.results.need([step(session, label)])
+    (warning,) = session.results.warnings
+    assert warning.startswith("texts is out of date (write-a, write-b): using the results of run run-1. ")
+
+
+def test_many_stages_that_are_out_of_date_share_a_warning(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("translations_assets.running.session.MOST_OUTDATED", 1)
+    publish_all(bench, a="one")
+    session = bench.session(demo_graph(a="changed"), "run-2")
+    session.results.warn("The store was away.")
+    for label in ("join", "write-a"):
+        session.results.need([step(session, label)])
+    assert session.results.warnings == [
+        "The store was away.",
+        "2 stages are out of date (join, texts): using the results of run run-1. "
+        "To renew them: translations train en-ru",
+    ]
+
+
 def test_what_a_run_has_made_is_not_replaced_by_what_a_ref_has(bench: Bench) -> None:
     """Of one stage the run made a step and needs another one, whose result is out of date."""
     publish_all(bench, a="one", b="two")
@@ -153,7 +178,7 @@ def test_a_refused_ref_leaves_no_results(bench: Bench) -> None:
 
 def test_results_stay_findable_when_what_they_were_made_from_is_lost(bench: Bench) -> None:
     bench.make()
-    for label in ("write-a", "join"):
+    for label in ("join", "write-a"):
         bench.lose(label)
     session = bench.session()
     session.results.need([step(session, "count")])

@@ -16,6 +16,7 @@ from translations_assets.cli import common, completion
 from translations_assets.cli.common import Json, Partition
 from translations_assets.cli.output import print_answer, print_json
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.listing import some
 from translations_assets.graph.step import Step
 from translations_assets.keys.accepted_files import accepted_files, read_accepted
 from translations_assets.keys.code.accepted import Change, add_changes
@@ -155,10 +156,9 @@ def accept(
     found = _changed_scripts(project, session, plan, steps)
     changes = [Change(one.script, one.earlier, one.digest, reason.strip()) for one in found]
     cached = _then_cached(project, session, plan, changes)
-    few = ", ".join(cached[:3]) + (f" and {len(cached) - 3} more" if len(cached) > 3 else "")
     if not json:
         _print_changes(found)
-        typer.echo(f"Cached with that: {few or 'no further step'}")
+        typer.echo(f"Cached with that: {some(cached) or 'no further step'}")
     yes or typer.confirm("Do these changes leave the results as they are?", abort=True)
     path = accepted_files(project.root)[-1]
     add_changes(path, changes)

@@ -16,6 +16,7 @@ from translations_assets.cli.common import Json, Partition, Set
 from translations_assets.cli.models import makers_of
 from translations_assets.cli.output import print_json
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.listing import some
 from translations_assets.common.scripts import script_command, script_environment
 from translations_assets.config.model_names import QUANTIZED
 from translations_assets.records.inside import inside
@@ -36,8 +37,6 @@ from translations_assets.results.scores import METRICS, Scores, score_tables
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Result, Session
 from translations_assets.why.provenance import provenance
-
-MOST_MISSING = 3  # labels that are named of steps without a result
 
 
 @common.reads
@@ -180,9 +179,7 @@ def _refuse_missing(session: Session, missing: Sequence[str]) -> None:
     What the training config itself lacks is no error: it may be on its way.
     """
     if missing and session.options.overrides:
-        names = ", ".join(missing[:MOST_MISSING])
-        more = f" and {len(missing) - MOST_MISSING} more" if len(missing) > MOST_MISSING else ""
-        typer.echo(f"not made: {names}{more}. To make them: {session.command('train')}", err=True)
+        typer.echo(f"not made: {some(missing)}. To make them: {session.command('train')}", err=True)
         raise typer.Exit(exits.FAILED)
 
 

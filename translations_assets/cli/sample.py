@@ -13,6 +13,7 @@ from translations_assets.cli import common, completion
 from translations_assets.cli.common import Json, Set
 from translations_assets.cli.output import number_of, print_json, print_line, print_note, shown
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.listing import some
 from translations_assets.config.errors import among
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.project import this_project
@@ -114,7 +115,7 @@ def _tell_missing(labels: Sequence[str], results: Collection[str], remedy: str) 
     missing = [label for label in labels if label not in results]
     if not missing:
         return
-    said = f"not made: {', '.join(missing[:3])}{f' and {len(missing) - 3} more' if missing[3:] else ''}"
+    said = f"not made: {some(missing)}"
     if len(missing) == len(labels):
         raise TranslationsError(f"{said}. To make them: {remedy}")
     print_note(f"{said}. To make them: {remedy}")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 
+from translations_assets.common.listing import some
+
 MOST_COMPARED = 500  # names, each of which takes a tenth of a millisecond
 LONGEST_COMPARED = 200  # characters
 
@@ -57,6 +59,5 @@ def among(word: str, names: Iterable[str], *, most: int = 20) -> str:
     allowed = list(names)
     near = nearest(word, allowed)
     ordered = sorted(allowed, key=lambda name: name != near)
-    more = f" and {len(allowed) - most} more" if len(allowed) > most else ""
     said = f" Did you mean {near!r}?" if near else ""
-    return f"{said} Names: {', '.join(ordered[:most])}{more}" if allowed else " It lists none"
+    return f"{said} Names: {some(ordered, most)}" if allowed else " It lists none"

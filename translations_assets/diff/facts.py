@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.listing import some
 from translations_assets.configs.training_configs import graph_of
 from translations_assets.diff.evaluations import evaluations_of
 from translations_assets.diff.lines import LineDifferences, compare_lines
@@ -22,7 +23,6 @@ from translations_assets.why.between import StepDifferences, compare_steps
 from translations_assets.why.differences import ABSENT, changes
 
 SENTENCES = 10
-NAMED = 3  # labels of those that are alike
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,3 @@ def _notes(side: Side) -> Iterator[str]:
         yield f"{side.name}: results that the store has no longer: {some(side.gone)}"
     if side.stale:
         yield f"{side.name}: out of date, made from results of before: {some(side.stale)}"
-
-
-def some(labels: Sequence[str]) -> str:
-    """A few labels, and the number of the others: `a, b, c and 4 more`."""
-    more = len(labels) - NAMED
-    return ", ".join(labels[:NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.listing import some
 from translations_assets.config.errors import ConfigError
 from translations_assets.config.schema import TrainingConfig, config_digest
 from translations_assets.config.stage_names import stage_names
@@ -147,8 +148,7 @@ def _nothing(store: Reading, known: Mapping[str, Mapping[str, None]], space: str
             f"TRANSLATIONS_SPACE={other}" for other in elsewhere
         )
     names = list(known.get(space, ()))
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    there = f" It has results of: {', '.join(names[:MOST])}{more}." if names else ""
+    there = f" It has results of: {some(names, MOST)}." if names else ""
     return f"The store has no run, partition or variant {name!r}.{there} {_list_runs(store)}"
 
 

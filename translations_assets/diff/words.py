@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from translations_assets.diff.facts import Diff, some
+from translations_assets.common.listing import some
+from translations_assets.diff.facts import Diff
 from translations_assets.diff.lines import DatasetChange
 from translations_assets.diff.needs import CostChange, NeedsChange, SizeAndSpeed
 from translations_assets.diff.scores import ScoreChange

@@ -189,7 +189,7 @@ class _Execution:
             return None
         if found.status == "lost":
             warning = f"{step.label} is lost ({found.reasons[0]}); everything made from it is intact."
-            self.session.results.warnings.append(warning)
+            self.session.results.warn(warning)
         self._note(step, found.manifest, cached=True)
         return None
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 from translations_assets.common.errors import StoreError
+from translations_assets.common.listing import some
 from translations_assets.graph.step import Step
 from translations_assets.running.job import Outcome
 from translations_assets.running.protocols import Store
 from translations_assets.running.session import Session
 
 LOG_LINES = 20
-NAMED = 3  # of many steps, in a message
 
 # How scripts begin an error (`pipeline.common.script`)
 _ERROR = re.compile(r"error(?: \(worth another attempt\))?: ")
@@ -72,9 +72,7 @@ def why_ended(outcome: Outcome) -> str:
 
 def names(steps: Iterable[Step]) -> str:
     """The labels of some steps, those of the first few of many."""
-    labels = [step.label for step in steps]
-    more = len(labels) - NAMED
-    return ", ".join([*labels[:NAMED], *([f"{more} more"] if more > 0 else [])])
+    return some([step.label for step in steps])
 
 
 def _parts(lines: list[str]) -> tuple[list[str], list[str], list[str]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from translations_assets.common.background import CLOCK, Clock
 from translations_assets.common.errors import TranslationsError
+from translations_assets.common.listing import some
 from translations_assets.config.errors import Problem
 from translations_assets.config.stage_names import resolve_stage
 from translations_assets.graph.graph import Graph
@@ -178,6 +179,9 @@ def repeated_stages(graph: Graph, start: str) -> list[str]:
     return graph.downstream_stages(resolve_stage(start)) if start else []
 
 
+MOST_OUTDATED = 3  # stages that have a warning each
+
+
 class UpstreamMissing(TranslationsError):
     """A step needs a result that was never made, or is out of date, and no ref stands in for it."""
 
@@ -193,19 +197,47 @@ class Result:
 
 
 class RunResults:
-    """The results of a run's steps; safe for use by several threads.
-
-    warnings  what people should know of the results that the run uses
-    """
+    """The results of a run's steps; safe for use by several threads."""
 
     def __init__(self, session: Session) -> None:
         self._session, self._store = session, session.store
         self._ended = threading.Event()
-        self.warnings: list[str] = []
+        self._warnings: list[str] = []
+        self._outdated: dict[tuple[str, str], list[str]] = {}  # by stage and the run whose results are used
         self._results: dict[Step, Result] = {}
         self._made: set[str] = set()
         self._lock = threading.Lock()  # never held while the store is asked
         self._finding = threading.Lock()  # held while results are looked up for `need`
+
+    @property
+    def warnings(self) -> list[str]:
+        """What people should know of the results that the run uses: a line for all stages that are out of
+        date where they are many, else one for each.
+        """
+        with self._lock:
+            outdated = {found: list(labels) for found, labels in self._outdated.items()}
+            warnings = list(self._warnings)
+        stages = list(dict.fromkeys(stage for stage, _ in outdated))
+        if len(stages) <= MOST_OUTDATED:
+            return [*warnings, *(self._outdated_warning(*found, outdated[found]) for found in outdated)]
+        runs = list(dict.fromkeys(run for _, run in outdated))
+        return [
+            *warnings,
+            f"{len(stages)} stages are out of date ({some(stages)}): using the results of "
+            f"{'run' if len(runs) == 1 else 'runs'} {', '.join(runs)}. "
+            f"To renew them: {self._session.command('train')}",
+        ]
+
+    def _outdated_warning(self, stage: str, run: str, labels: list[str]) -> str:
+        return (
+            f"{stage} is out of date ({some(labels)}): using the results of run {run}. "
+            f"To renew them: {self._session.command('train', '--target', stage)}"
+        )
+
+    def warn(self, warning: str) -> None:
+        """Add a warning."""
+        with self._lock:
+            self._warnings.append(warning)
 
     def result(self, step: Step) -> Result | None:
         """The result that the step has in this run, None while it has none."""
@@ -291,11 +323,7 @@ class RunResults:
         results = {step: self._from_ref(refs[0], step) for step in steps}
         with self._lock:
             self._results.update(results)
-        self.warnings.append(
-            f"{stage} is out of date ({', '.join(step.label for step in missing[:3])}): "
-            f"using the results of run {refs[0].run}. To renew them: "
-            f"{session.command('train', '--target', stage)}"
-        )
+            self._outdated.setdefault((stage, refs[0].run), []).extend(step.label for step in missing)
 
     def _refs(self, stage: str) -> list[Ref]:
         """List the stage's refs, newest first; with overrides, only those with the same."""
