@@ -78,3 +78,22 @@ def test_a_variant_of_a_test_set_is_not_judged_whatever_its_name(entry: str) -> 
     config = parse_config(FULL.replace("- flores_aug-upper_devtest\n", f"- {entry}\n"), "en-ru.yml")
     found = student_gap(config, lambda label, dataset: 20.0 if "_aug-" in dataset else 60.0)
     assert {name.rpartition(", ")[2] for name in found} == {"flores_devtest", "ntrex_test"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "'url_https://example.org/news_aug-2026.[LANG].zst'",
+        "'./news_aug-2026.[LANG]'",
+        "'./aug-upper_news.[LANG]'",
+        "{dataset: ntrex_test, alias: ntrex_aug-upper_test}",
+    ],
+)
+def test_a_test_set_is_judged_whatever_its_name(entry: str, tmp_path: Path) -> None:
+    """August is no variant, and so is nothing whose key does not say so."""
+    for name in ("news_aug-2026", "aug-upper_news"):
+        for lang in ("en", "ru"):
+            (tmp_path / f"{name}.{lang}").write_text("A line.\n")
+    config = parse_config(FULL.replace("- ntrex_test\n", f"- {entry}\n"), tmp_path / "en-ru.yml")
+    found = student_gap(config, lambda label, dataset: 60.0)
+    assert len({name.rpartition(", ")[2] for name in found}) == 2  # with flores_devtest

@@ -10,8 +10,10 @@ from typing import Any, Literal, TypeAlias
 from translations_assets.checks import cleaned, markup, models, offensive, text, vocabularies
 from translations_assets.checks.verdict import Documents, NotComputed, NothingToJudge, Verdict
 from translations_assets.common.errors import StepFailed, TranslationsError
+from translations_assets.config.datasets import parse_dataset
 from translations_assets.config.gates import Checks, GateSection
 from translations_assets.config.schema import TrainingConfig
+from translations_assets.graph.step import Step
 from translations_assets.results.evaluations import called, compares
 from translations_assets.results.files import (
     Reader,
@@ -20,7 +22,7 @@ from translations_assets.results.files import (
     read_numbers,
     read_statistics,
 )
-from translations_assets.results.scores import Comparison, Scores
+from translations_assets.results.scores import PARAGRAPHS, Comparison, Scores
 from translations_assets.running.session import Session, UpstreamMissing
 
 Judge: TypeAlias = "Callable[[Any, Any], Verdict]"
@@ -193,8 +195,7 @@ def _finding(
 
 
 def _documents(session: Session, gate: Gate) -> Documents[object]:
-    """Return what the stages tell that a gate reads, with the config's names of test sets. Variants of such
-    keep their keys, by which judges know them.
+    """Return what the stages tell that a gate reads, with the names of test sets for judges.
 
     Raises UpstreamMissing when steps were never made.
     """
@@ -205,11 +206,18 @@ def _documents(session: Session, gate: Gate) -> Documents[object]:
         found[stage], read = {}, _reader_of(session, stage) or gate.reader
         for step in steps:
             told = read(session.store, session.results.result_of(step).outputs, step.label)
-            if isinstance(told, Scores | Comparison) and models.VARIANT not in told.dataset:
-                told = replace(told, dataset=called(step, told.dataset))
+            if isinstance(told, Scores | Comparison):
+                told = replace(told, dataset=_name(step, told))
             if told is not None:  # a model that was fetched tells nothing
                 found[stage][step.label] = told
     return found
+
+
+def _name(step: Step, told: Scores | Comparison) -> str:
+    """The config's name of a test set; marked if it is a variant, as its key tells: names may be anything."""
+    name = called(step, told.dataset)
+    key = str(step.args["dataset"]).removesuffix(PARAGRAPHS)
+    return f"{name}{models.VARIANT}" if parse_dataset(key).augmentation else name
 
 
 def _reader_of(session: Session, stage: str) -> Reader[object] | None:
