@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -19,6 +20,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.packed import unpack
 from pipeline.eval.fetch_compared import main as fetch_compared
 from pipeline.eval.released import is_released, main
+from pipeline.eval.unpacking import unpack_file
 from tests.http_server import http_server
 
 DESKTOP = "env.appinfo.OS != 'Android' || env.channel != 'release'"
@@ -189,6 +191,17 @@ def test_a_folder_of_mozillas_bucket_is_fetched_unpacked(tmp_path: Path) -> None
     assert [source["sha256"] for source in stats["source"]] == [
         hashlib.sha256(answers[f"/exported/{name}.gz"]).hexdigest() for name in (MODEL, VOCAB, LEX)
     ]
+
+
+@pytest.mark.parametrize(("end", "cut"), [(".zst", 0.9), (".gz", 0.9), (".zst", 0), (".gz", 0), ("", 0)])
+def test_a_file_that_was_cut_off_is_no_model(tmp_path: Path, end: str, cut: float) -> None:
+    """An interrupted copy leaves such; zstd may say nothing if it is cut between two blocks."""
+    content = random.Random(1).randbytes(1_000_000)
+    whole = gzip.compress(content) if end == ".gz" else zstandard.compress(content)
+    file = tmp_path / f"{MODEL}{end}"
+    file.write_bytes(whole[: int(cut * len(whole))])
+    with pytest.raises(InputError, match=rf"{file.name} is damaged \(.*\)\. Fetch it again"):
+        unpack_file(file, tmp_path / "unpacked")
 
 
 @pytest.mark.parametrize(
