@@ -9,13 +9,14 @@ sentence of a text while the student translates it. Decision 27 compares the rul
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import MAX_LENGTH, Model, decode
 from pipeline.common.processes import dying_with_parent
@@ -73,16 +74,16 @@ def activation_maxima(weights: Path, pairs: Pairs) -> Maxima:
     """What a student's matrices see while it translates; in as many processes as threads and memory allow.
 
     A sentence's matrices are too small to be shared by threads, and sums depend on how they are shared.
+    Raises TemporaryError when a process was killed.
     """
     chunks = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
     spawn = get_context("spawn")
-    with (
-        _one_thread(),
-        ProcessPoolExecutor(
-            min(at_once(PROCESS_MB), len(chunks)), spawn, initializer=dying_with_parent()
-        ) as pool,
-    ):
-        return _joined(list(pool.map(_chunk_maxima, [weights] * len(chunks), chunks)))
+    workers = min(at_once(PROCESS_MB), len(chunks))
+    try:
+        with _one_thread(), ProcessPoolExecutor(workers, spawn, initializer=dying_with_parent()) as pool:
+            return _joined(list(pool.map(_chunk_maxima, [weights] * len(chunks), chunks)))
+    except BrokenProcessPool as error:
+        raise TemporaryError("A process that calibrated the model was killed; was memory short?") from error
 
 
 def _chunk_maxima(weights: Path, pairs: Pairs) -> Maxima:

@@ -1,12 +1,14 @@
 """Multipliers of activations: what they are computed from, and how the model carries them."""
 
+import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
 from pipeline.common.marian import load_model
 from pipeline.quantize.alphas import browser_model
@@ -115,6 +117,19 @@ def test_maxima_are_those_of_each_sentence(tmp_path: Path, monkeypatch: pytest.M
         for name, values in found.items():
             assert len(values) == len(PAIRS)
             np.testing.assert_allclose(values, seen[name], rtol=1e-5)
+
+
+class Killed:
+    """Weights that end the process which reads them, as the kernel does when memory is short."""
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        return os._exit, (137,)
+
+
+def test_a_killed_process_asks_for_another_attempt() -> None:
+    weights: Any = Killed()
+    with pytest.raises(TemporaryError, match="was killed; was memory short"):
+        activation_maxima(weights, PAIRS)
 
 
 @pytest.mark.marian
