@@ -96,7 +96,9 @@ def test_the_student_against_the_best_that_the_teachers_do() -> None:
     assert "50.0 on demo_a" in models.student_gap(ensemble, gates.StudentGap()).description
     second = {"second, demo_b": evaluation("demo_b", 41.0)}
     two = {**both, "evaluate_teacher": both["evaluate_teacher"] | second}
-    assert "has 46.0: -6.0" in models.student_gap(two, gates.StudentGap()).description
+    verdict = models.student_gap(two, gates.StudentGap())
+    assert "where the best teacher has 46.0: -6.0" in verdict.description
+    assert verdict.numbers["chrF, the best teacher, demo_b"] == 46.0
 
 
 def test_a_gap_comes_with_the_probability_that_chance_made_it() -> None:

@@ -34,6 +34,7 @@ from translations_assets.results.training import CurvePoint, Training
 
 NO_ALIGNMENTS = "the training config has no such alignments"
 VARIANT = " (variant)"  # in documents: after the name of a test set that was changed, as no name ends
+BEST_TEACHER = "the best teacher"  # on each test set, where there are several and no ensemble
 CHRF, ENTROPY = "chrf", "ce-mean-words"
 
 
@@ -113,9 +114,14 @@ def student_gap(documents: Documents[Any], thresholds: gates.StudentGap) -> Verd
     if students and not teachers:
         raise NothingToJudge("the training config has no teacher")
     judged = STUDENT if name == "evaluate_student" else FINETUNED
-    return _gap(
-        documents, teachers, students, thresholds.max_gap, ENSEMBLE if ensemble else teacher(1), judged
-    )
+    best = ENSEMBLE if ensemble else _best_teacher(documents["evaluate_teacher"])
+    return _gap(documents, teachers, students, thresholds.max_gap, best, judged)
+
+
+def _best_teacher(evaluations: Mapping[str, Scores]) -> str:
+    """What has the best scores of teachers that are no ensemble, in words where there are several."""
+    test_sets = {scores.dataset for scores in evaluations.values()}
+    return BEST_TEACHER if len(evaluations) > len(test_sets) else teacher(1)
 
 
 def quantized_gap(documents: Documents[Scores], thresholds: gates.QuantizedGap) -> Verdict:
