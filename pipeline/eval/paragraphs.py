@@ -36,7 +36,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         engine = load_engine(args.exported)
         translations = [engine.translate_text(source) for source in sources]
     else:
-        translations = paragraph_lines([*read_lines(args.translations)], places)
+        lines = [*read_lines(args.translations)]
+        if len(lines) != len(pairs):
+            raise InputError(
+                f"{args.translations} has {len(lines):,} translations of the {len(pairs):,} lines of "
+                f"{args.dataset}. Translate it again."
+            )
+        translations = paragraph_lines(lines, places)
     with staged(args.output) as (output, _):
         write_lines(output / "translations.zst", translations)
         joined = [*zip(sources, references, strict=True)]

@@ -52,6 +52,15 @@ def test_translations_of_sentences_are_scored_as_paragraphs(tmp_path: Path) -> N
     assert metrics["samples"][0]["source"] == "One. Two."
 
 
+@pytest.mark.parametrize("number", [2, 4])
+def test_translations_of_another_text_are_refused(tmp_path: Path, number: int) -> None:
+    for name in ("documents", "corpus-src", "corpus-trg"):
+        write_lines(tmp_path / f"{name}.zst", ["a", "b", "c"])
+    write_lines(tmp_path / "translations.zst", ["a"] * number)
+    with pytest.raises(InputError, match=f"has {number} translations of the 3 lines of url_test"):
+        evaluate(tmp_path, f"--translations={tmp_path / 'translations.zst'}")
+
+
 @pytest.mark.marian
 @pytest.mark.slow
 def test_the_engine_finds_the_sentences_itself(tiny: Tiny, quantized: Path, tmp_path: Path) -> None:
