@@ -7,6 +7,7 @@ import tarfile
 from pathlib import Path
 
 from pipeline.common.archives import extract, members
+from pipeline.common.errors import InputError
 
 
 def pack(folder: Path, archive: Path) -> None:
@@ -20,7 +21,14 @@ def pack(folder: Path, archive: Path) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> Path:
-    """Write the files of a tar to a new folder, which is returned; raises InputError for a damaged one."""
+    """Write the files of a tar to a new folder, which is returned; the folders in the tar do not count.
+
+    Raises InputError for a damaged tar, and for files of one name in several folders.
+    """
+    files: dict[str, str] = {}
+    for member in members(archive):
+        if (other := files.setdefault(Path(member).name, member)) != member:
+            raise InputError(f"{archive.name} holds {other} and {member}. Pack the files of one model alone.")
     folder.mkdir()
-    extract(archive, {name: folder / Path(name).name for name in members(archive)})
+    extract(archive, {member: folder / name for name, member in files.items()})
     return folder

@@ -110,6 +110,13 @@ def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "weights").read_bytes() == inner
 
 
+def test_two_files_of_one_name_are_not_one_model(tmp_path: Path) -> None:
+    names = ["exported/model.bin", "exported/vocab.spm", "train/vocab.spm"]
+    archive = _tar(tmp_path / "model.tar", {name: name.encode() for name in names})
+    with pytest.raises(InputError, match=r"model\.tar holds exported/vocab\.spm and train/vocab\.spm"):
+        unpack(archive, tmp_path / "model")
+
+
 def test_a_packed_folder_is_unpacked_as_it_was_whatever_stands_last(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text("{}")
