@@ -24,6 +24,7 @@ from pipeline.common.staging import staged
 from pipeline.eval.evaluate import read_test_set, write_metrics
 
 SENTENCES = 5  # of a paragraph, at most: documents of WMT have dozens
+PICTURES = ("So", "Sk", "Mn", "Cf", "Zs")  # categories of emoji, of what varies and joins them, of spaces
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -73,16 +74,28 @@ def _documents(names: Sequence[str]) -> Iterator[range]:
 
 
 def paragraph_lines(sentences: Sequence[str], places: Sequence[range]) -> list[str]:
-    """The sentences of each paragraph as one line. After wide punctuation (`。`) stands no space."""
+    """The sentences of each paragraph as one line. After those of a script without spaces stands none."""
     return [_joined([sentences[line].strip() for line in place]) for place in places]
 
 
 def _joined(sentences: Sequence[str]) -> str:
     text = ""
     for sentence in filter(None, sentences):
-        wide = text and unicodedata.east_asian_width(text[-1]) in "FW"
-        text += sentence if wide or not text else f" {sentence}"
+        text += sentence if not text or _is_unspaced(text) else f" {sentence}"
     return text
+
+
+def _is_unspaced(text: str) -> bool:
+    """True if a text ends in a wide letter or mark (`字`, `。`), but for Hangul, which has spaces.
+
+    Emoji, which are wide in any text, and quotes, which are as wide as the text that they stand in, do not
+    count.
+    """
+    for character in reversed(text):
+        category, width = unicodedata.category(character), unicodedata.east_asian_width(character)
+        if category not in PICTURES and not (category.startswith("P") and width == "A"):
+            return width in "FW" and not unicodedata.name(character, "").startswith("HANGUL")
+    return False
 
 
 def _parser() -> argparse.ArgumentParser:

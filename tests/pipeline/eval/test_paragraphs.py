@@ -39,6 +39,23 @@ def test_sentences_are_joined_as_their_language_writes() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("sentences", "paragraph"),
+    [
+        (["서울의 봄 날씨", "오늘은 맑습니다"], "서울의 봄 날씨 오늘은 맑습니다"),
+        (["I like it 😀", "So do I 👍🏽", "And I ❤️"], "I like it 😀 So do I 👍🏽 And I ❤️"),
+        (["我喜欢😀", "我也是"], "我喜欢😀我也是"),
+        (["“你好。”", "“再见……”", "她走了"], "“你好。”“再见……”她走了"),
+        (["He said “yes”…", "I did not."], "He said “yes”… I did not."),
+        (["Это «да»", "Ναι;"], "Это «да» Ναι;"),
+        (["終わり", "データ", "ＡＢＣ～", "次"], "終わりデータＡＢＣ～次"),
+        (["😀", "😀"], "😀 😀"),
+    ],
+)
+def test_a_space_stands_where_the_script_has_spaces(sentences: list[str], paragraph: str) -> None:
+    assert paragraph_lines(sentences, [range(len(sentences))]) == [paragraph]
+
+
 def test_translations_of_sentences_are_scored_as_paragraphs(tmp_path: Path) -> None:
     write_lines(tmp_path / "documents.zst", ["a", "a", "b"])
     write_lines(tmp_path / "corpus-src.zst", ["One.", "Two.", "Three."])
