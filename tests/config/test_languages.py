@@ -58,6 +58,12 @@ def test_variants_have_the_codes_of_their_language_and_of_their_own() -> None:
     assert language("eo").ntrex == ""
 
 
+def test_bleu_knows_chinese_languages_in_their_own_characters() -> None:
+    codes = {"zh": "zh", "zh_hant": "zh_hant", "yue": "zh-yue", "lzh": "zh-lzh", "nan": "zh-nan"}
+    assert {code: language(code).bleu for code in codes} == codes
+    assert [language(code).bleu for code in ("nan_latn", "ja", "sr_latn")] == ["nan_latn", "ja", "sr_latn"]
+
+
 def test_serbian_in_latin_letters_is_not_given_text_in_cyrillic_ones() -> None:
     latin = language("sr_latn")
     assert (latin.iso639_1, latin.iso639_3, latin.ntrex, latin.icu) == ("sr", "srp", "srp-Latn", "sr_Latn")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.eval.metrics import bleu_tokenizer
 from tests.stages.configs import FULL, METRICS, SMALL, files, graph, labels
 from translations_assets.common.errors import GraphError
 from translations_assets.config.load import read_values
@@ -13,6 +14,12 @@ from translations_assets.graph.step import LocalFile, RepoFile, Step
 from translations_assets.stages import STAGES
 
 EVALUATIONS = [name for name in STAGES if name.startswith("evaluate_") or name == "final_evaluation"]
+
+EVAL = "pipeline.eval"
+COUNT_WORDS = {
+    *(f"{EVAL}.evaluate", f"{EVAL}.exported", f"{EVAL}.final", f"{EVAL}.paragraphs"),
+    *("pipeline.checks.differences", "pipeline.checks.models"),
+}
 
 
 def evaluations(text: str, script: str) -> list[Step]:
@@ -257,6 +264,19 @@ def test_models_are_compared_by_metricx_in_each_form_that_is_named() -> None:
         ]
     (one, *_) = graph(f"{FULL}evaluation: {{metricx: [qe]}}\n").stages["check_evaluate_exported"]
     assert {"metricx24_segments", "metricx24_qe_segments"} & one.inputs.keys() == {"metricx24_qe_segments"}
+
+
+@pytest.mark.parametrize(("src", "trg"), [("en", "yue"), ("yue", "en")])
+def test_bleu_counts_characters_of_every_chinese_language(src: str, trg: str) -> None:
+    """Cantonese and others have codes of their own, and no spaces in Chinese characters."""
+    paragraphs = "evaluation: {paragraphs: [flores_devtest]}\n" if trg == "en" else ""
+    text = SMALL.replace("src: zh", f"src: {src}").replace("trg: en", f"trg: {trg}")
+    found = graph(f"{text.replace('test: []', 'test: [flores_devtest]')}{paragraphs}final-evaluation: {{}}\n")
+    counting = [step for step in found.steps if step.script in COUNT_WORDS]
+    assert {step.script for step in counting} >= COUNT_WORDS - {f"{EVAL}.paragraphs"}
+    for step in counting:
+        target = src if "-backwards-" in step.label else trg
+        assert bleu_tokenizer(str(step.args["trg"])) == ("zh" if target == "yue" else "13a"), step.label
 
 
 def test_marians_sentences_are_joined_and_the_engine_gets_whole_paragraphs() -> None:

@@ -204,7 +204,7 @@ def _evaluate(
     for side in sides:
         common.copy_blob(session.store, session.results.result_of(test).outputs[side.name], side)
     options = ["--model", str(model), "--name", name]
-    options += ["--trg", session.config.experiment.trg, "--dataset", dataset.short_name]
+    options += ["--trg", session.config.target.bleu, "--dataset", dataset.short_name]
     options += ["--corpus-src", str(sides[0]), "--corpus-trg", str(sides[1])]
     options += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
     tell(f"evaluate {name} on {dataset.short_name}")

@@ -118,6 +118,11 @@ class Language:
         return _MICROSOFT.get(self.code, self.iso639_1)
 
     @property
+    def bleu(self) -> str:
+        """The code in scripts that score: `zh-yue` for Cantonese, as BLEU counts characters of Chinese."""
+        return f"zh-{self.code}" if self.script == "Han" and self.iso639_1 != "zh" else self.code
+
+    @property
     def bicleaner(self) -> str:
         """Bicleaner-AI's code: ISO 639-1 but for Serbo-Croatian and Norwegian."""
         return _BICLEANER.get(self.iso639_1, self.iso639_1)

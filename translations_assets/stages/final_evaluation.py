@@ -114,7 +114,7 @@ def _evaluate(
         label=f"final-evaluation-{name}-{test.short_name}-{config.pair}",
         args={
             "name": name,
-            "trg": config.experiment.trg,
+            "trg": config.target.bleu,
             "dataset": test.name,
             "results": mozillas,
             "engine": engine,

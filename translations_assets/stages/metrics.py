@@ -279,7 +279,7 @@ def _paragraphs(
         "pipeline.eval.paragraphs",
         label=f"paragraphs-{_name(config, evaluation)}",
         args={
-            "trg": config.experiment.src if backwards else config.experiment.trg,
+            "trg": (config.source if backwards else config.target).bleu,
             "dataset": f"{test.name}{PARAGRAPHS}",
         },
         inputs={**made, "documents": documents, **test.sides},

@@ -115,6 +115,7 @@ def check_train_teacher(config: TrainingConfig, train_teacher: list[Model], merg
         label=f"check-teacher-{config.pair}",
         args={
             **languages(config),
+            "trg": config.target.bleu,
             "marian_args": marian_args(config.marian_args.decoding_teacher),
             "seed": SEED,
         },
@@ -308,7 +309,7 @@ def _compare(config: TrainingConfig, judged: Evaluations, others: Evaluations, l
                 args={
                     "model": evaluation.model,
                     "others": [other.model for other in on_same],
-                    "trg": config.experiment.trg,
+                    "trg": config.target.bleu,
                     "dataset": test.name,
                     **({"comet": comet.name} if comet else {}),
                     **({"metricx": metricx_name(config)} if metricx else {}),

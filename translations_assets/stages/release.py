@@ -207,7 +207,7 @@ def evaluate_exported(
         evaluated = step(
             "pipeline.eval.exported",
             label=f"evaluate-{EXPORTED}-{test.short_name}-{config.pair}",
-            args={"trg": config.experiment.trg, "dataset": test.name},
+            args={"trg": config.target.bleu, "dataset": test.name},
             inputs={"exported": list(export.files.values()), **test.sides},
             outputs=("translations.zst", "metrics.json"),
             aliases=aliases([test]),
@@ -225,7 +225,7 @@ def _evaluate_given(config: TrainingConfig, model: str, decoder: Decoder, test: 
     evaluated = step(
         "pipeline.eval.evaluate",
         label=f"evaluate-{name}",
-        args={**languages(config), "dataset": test.name},
+        args={**languages(config), "trg": config.target.bleu, "dataset": test.name},
         inputs={
             "translations": translate_text(config, decoder, name, test.src, "teacher", identifying),
             **test.sides,
@@ -245,9 +245,10 @@ def _evaluate(
     decoding: Literal["backward", "teacher", "student"],
     aligned: Aligned | None = None,
 ) -> Evaluations:
-    options, langs = config.marian_args, languages(config)
+    options, (src, trg) = config.marian_args, (config.source, config.target)
     if decoding == "backward":
-        langs = {"src": langs["trg"], "trg": langs["src"]}
+        src, trg = trg, src
+    langs = {"src": src.code, "trg": trg.bleu}
     args = {"backward": options.decoding_backward, "teacher": options.decoding_teacher, "student": {}}
     evaluations = []
     for test in tests:

@@ -53,7 +53,7 @@ class Compared(Record):
 
 
 class Translated(NamedTuple):
-    """A variant's translations of a test set, the digest of its references, and their language."""
+    """A variant's translations of a test set, the digest of its references, and their language for BLEU."""
 
     translations: Blob
     references: Blob
@@ -71,7 +71,7 @@ def translated_sets(
             continue
         if side.step.label in results:
             made, given = results[step.label].manifest, results[side.step.label].manifest
-            lang = side.name.split(".")[1]  # corpus.eo.zst
+            lang = str(step.args["trg"])
             found[scores.dataset] = Translated(made.outputs[TRANSLATIONS], given.outputs[side.name], lang)
     return found
 
