@@ -23,14 +23,13 @@ import xxhash
 
 from pipeline.common.lines import count_lines
 from pipeline.common.script import run
+from pipeline.common.words import count_words
 from pipeline.data.corpus_script import corpus_parser, drawn, write_corpus
 from pipeline.data.imports import SEED, Origin, refuse_empty
 from pipeline.data.parallel import Pair
 from pipeline.data.texts import file_pairs
 
 Digests = npt.NDArray[np.uint64]
-
-CHARACTERS = 2  # of a word, where no spaces part words
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -71,7 +70,7 @@ def _windows(args: argparse.Namespace, kept: Digests | None) -> Iterator[list[Pa
     for src, trg in file_pairs(args.corpus_src, args.corpus_trg):
         pair = src.strip(), trg.strip()
         is_kept = all(pair) and (kept is None or _is_among(kept, _digest(pair)))
-        more = [_words(side, without) for side, without in zip(pair, unspaced, strict=True)]
+        more = [count_words(side, without) for side, without in zip(pair, unspaced, strict=True)]
         if not is_kept or max(map(sum, zip(sizes, more, strict=True))) > args.max_words:
             if len(window) > 1:
                 yield window
@@ -86,10 +85,6 @@ def _windows(args: argparse.Namespace, kept: Digests | None) -> Iterator[list[Pa
 def _is_among(kept: Digests, digest: int) -> bool:
     place = int(np.searchsorted(kept, np.uint64(digest)))
     return place < len(kept) and int(kept[place]) == digest
-
-
-def _words(text: str, unspaced: bool) -> int:
-    return len(text) // CHARACTERS if unspaced else len(text.split())
 
 
 def _joined(window: Sequence[Pair], separator: str) -> Pair:

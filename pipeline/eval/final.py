@@ -32,7 +32,7 @@ def translated(args: argparse.Namespace, scratch: Path) -> Translated:
     if args.translations:
         return Translated([*read_lines(args.translations)], "firefox", args.engine)
     model = args.model if args.model.is_dir() else unpack(args.model, scratch / "model")
-    return translate(model, args.corpus_src, scratch)
+    return translate(model, args.corpus_src, scratch, args.src_unspaced)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--engine", default="fxtranslate", help="what made --translations, for metrics.json")
     add("--name", required=True, help="the model's name, for metrics.json")
     add("--trg", required=True, help="target language; BLEU's words depend on it")
+    add("--src-unspaced", action="store_true", help="the source has no spaces between words, for the speed")
     add("--corpus-src", required=True, type=Path, help="the test set's source")
     add("--corpus-trg", required=True, type=Path, help="its reference translations")
     add("--dataset", required=True, help="name of the test set, for metrics.json")

@@ -47,9 +47,10 @@ class Translated:
     speed: dict[str, float] = field(default_factory=dict)
 
 
-def translate(model: Path, text: Path, scratch: Path) -> Translated:
+def translate(model: Path, text: Path, scratch: Path, unspaced: bool = False) -> Translated:
     """Translate a text with the model in a folder, whatever its form; an empty line stays empty.
 
+    `unspaced` says that the text has no spaces between words, which are counted where it is timed.
     Raises InputError when the folder holds no model, or its engine cannot use it.
     """
     files = sorted(path for path in model.iterdir() if path.is_file()) if model.is_dir() else []
@@ -60,7 +61,7 @@ def translate(model: Path, text: Path, scratch: Path) -> Translated:
         found = Decoder(model, read_settings(DECODING)).translate(text)
         return Translated([best.text for best, *_ in found], "ctranslate2", "ctranslate2")
     if holds(names, MULTIPLIERS):
-        lines, speed = translate_in_engine(files, [*read_lines(text)])
+        lines, speed = translate_in_engine(files, [*read_lines(text)], unspaced)
         return Translated(lines, "firefox", "fxtranslate", speed)
     if holds(names, WITHOUT):
         write_marian_folder(files, scratch / "marian")

@@ -279,6 +279,19 @@ def test_bleu_counts_characters_of_every_chinese_language(src: str, trg: str) ->
         assert bleu_tokenizer(str(step.args["trg"])) == ("zh" if target == "yue" else "13a"), step.label
 
 
+@pytest.mark.parametrize(("src", "trg"), [("zh", "en"), ("en", "zh")])
+def test_engines_that_are_timed_are_told_that_the_source_has_no_spaces(src: str, trg: str) -> None:
+    """Others are told nothing, and keep their keys."""
+    text = SMALL.replace("src: zh", f"src: {src}").replace("trg: en", f"trg: {trg}")
+    text = text.replace("test: []", "test: [flores_devtest]")
+    marian = "final-evaluation: {models: [{name: other, form: marian, url: 'https://example.org/other'}]}\n"
+    found = [step for step in graph(text + marian).steps if "src_unspaced" in step.args]
+    assert {step.stage: step.args["src_unspaced"] for step in found} == (
+        {"evaluate_exported": True, "final_evaluation": True} if src == "zh" else {}
+    )
+    assert len(found) == (2 if src == "zh" else 0)  # the student, and the released model
+
+
 def test_marians_sentences_are_joined_and_the_engine_gets_whole_paragraphs() -> None:
     found = evaluations(METRICS, "paragraphs")
     assert len(found) == 2 * len(evaluations(METRICS, "evaluate") + evaluations(METRICS, "exported")) / 3

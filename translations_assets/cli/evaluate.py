@@ -205,6 +205,7 @@ def _evaluate(
         common.copy_blob(session.store, session.results.result_of(test).outputs[side.name], side)
     options = ["--model", str(model), "--name", name]
     options += ["--trg", session.config.target.bleu, "--dataset", dataset.short_name]
+    options += [] if session.config.source.spaced else ["--src-unspaced"]
     options += ["--corpus-src", str(sides[0]), "--corpus-trg", str(sides[1])]
     options += ["--results", _results(pair, dataset, "{translator}", name), "--output", str(made)]
     tell(f"evaluate {name} on {dataset.short_name}")

@@ -19,6 +19,7 @@ from translations_assets.stages.handles import (
     ModelEvaluation,
     aliases,
     mozillas_name,
+    unspaced,
 )
 from translations_assets.stages.languages import Identifying
 from translations_assets.stages.metrics import EvaluationInputs, score
@@ -108,6 +109,7 @@ def _evaluate(
 ) -> ModelEvaluation:
     """Evaluate a model, or the translations that it made, with `engine`, or as the exported student does."""
     worker: WorkerClass = "gpu" if form == "marian" else "cpu"
+    is_timed = "model" in system and form == "firefox"
     files = [f"{mozillas}__{metric}.{kind}.json" for metric in METRICS for kind in ("metrics", "scores")]
     evaluated = step(
         "pipeline.eval.final",
@@ -118,6 +120,7 @@ def _evaluate(
             "dataset": test.name,
             "results": mozillas,
             "engine": engine,
+            **(unspaced(config) if is_timed else {}),
         },
         inputs={**system, **test.sides},
         outputs=("translations.zst", "metrics.json", f"{mozillas}__translations.json", *files),

@@ -159,6 +159,11 @@ def languages(config: TrainingConfig) -> dict[str, Arg]:
     return {"src": config.experiment.src, "trg": config.experiment.trg}
 
 
+def unspaced(config: TrainingConfig) -> dict[str, Arg]:
+    """The argument of scripts that time an engine, whose words have no spaces between them; else nothing."""
+    return {} if config.source.spaced else {"src_unspaced": True}
+
+
 def corpus_step(
     config: TrainingConfig,
     script: str,

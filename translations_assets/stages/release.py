@@ -32,6 +32,7 @@ from translations_assets.stages.handles import (
     languages,
     marian_args,
     mozillas_name,
+    unspaced,
 )
 from translations_assets.stages.languages import Identifying
 from translations_assets.stages.metrics import EvaluationInputs, score
@@ -207,7 +208,7 @@ def evaluate_exported(
         evaluated = step(
             "pipeline.eval.exported",
             label=f"evaluate-{EXPORTED}-{test.short_name}-{config.pair}",
-            args={"trg": config.target.bleu, "dataset": test.name},
+            args={"trg": config.target.bleu, "dataset": test.name, **unspaced(config)},
             inputs={"exported": list(export.files.values()), **test.sides},
             outputs=("translations.zst", "metrics.json"),
             aliases=aliases([test]),
