@@ -32,8 +32,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.eval.comet import SEED
-from pipeline.eval.metrics import RESAMPLES, evaluation_metrics
+from pipeline.eval.metrics import RESAMPLES, SEED, evaluation_metrics, line_counts
 from pipeline.eval.spbleu import spbleu
 
 log = logging.getLogger(__name__)
@@ -119,7 +118,7 @@ def resamples(lines: int) -> Numbers:
 
 def statistics(metric: Metric, translations: Sequence[str], references: Sequence[str]) -> Numbers:
     """What a metric counts in each line, of shape (lines, counts); a corpus score is made of the sums."""
-    return np.array(metric._extract_corpus_statistics(translations, [references]), dtype=np.float64)
+    return np.array(line_counts(metric, translations, references), dtype=np.float64)
 
 
 def resampled(metric: Metric, counted: Numbers, counts: Numbers) -> Sampled:

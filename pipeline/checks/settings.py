@@ -46,8 +46,7 @@ from pipeline.checks.differences import (
 from pipeline.common.lines import read_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.eval.comet import SEED
-from pipeline.eval.metrics import evaluation_metrics
+from pipeline.eval.metrics import SEED, evaluation_metrics
 
 log = logging.getLogger(__name__)
 

@@ -30,8 +30,7 @@ from pipeline.checks.differences import (
 )
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.eval.comet import SEED
-from pipeline.eval.metrics import RESAMPLES
+from pipeline.eval.metrics import RESAMPLES, SEED
 
 LINES = 200
 

@@ -1,10 +1,20 @@
 """BLEU and chrF: known values, words counted by the target language, confidence intervals."""
 
 import random
+import tracemalloc
 
 import pytest
+from sacrebleu.metrics.chrf import CHRF
 
-from pipeline.eval.metrics import bleu_tokenizer, corpus_scores, evaluation_scores
+from pipeline.eval import metrics
+from pipeline.eval.metrics import (
+    RESAMPLES,
+    bleu_tokenizer,
+    corpus_scores,
+    evaluation_metrics,
+    evaluation_scores,
+    resampled_score,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +89,32 @@ def test_confidence_intervals_are_the_same_each_time_and_narrower_with_more_line
         assert 0 < float(str(score["ci"])) < float(str(few[name]["ci"]))
         assert float(str(score["mean"])) == pytest.approx(float(str(score["score"])), abs=1)
         assert "bs:1000|seed:12345" in str(score["signature"])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_intervals_are_those_of_sacrebleu(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose bootstrap has the same seed; to the last digit that is written."""
+    monkeypatch.setattr(metrics, "BLOCK_LINES", 60)
+    chance = random.Random(2)
+    words = ["".join(chance.choices("abcdefgh我们今天 ", k=40)) for _ in range(200)]
+    garbled = [line[: chance.randrange(40)] + line[chance.randrange(40) :] for line in words]
+    found = evaluation_scores(garbled, words, language)
+    for name, metric in evaluation_metrics(language).items():
+        told = metrics._in_floats(metric).corpus_score(garbled, [words], n_bootstrap=RESAMPLES)
+        expected = {"score": told.score, "mean": told._mean, "ci": told._ci}
+        assert found[name].pop("signature") == str(metric.get_signature())
+        assert found[name] == {kind: round(float(value), 4) for kind, value in expected.items()}
+
+
+def test_resamples_are_not_in_memory_at_once() -> None:
+    lines = [f"a {number % 97}" for number in range(1_000)]
+    tracemalloc.start()
+    try:
+        resampled_score(CHRF(word_order=2), lines, lines[::-1])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * RESAMPLES * len(lines)  # a number of each line in each resample
 
 
 def test_a_corpus_of_which_some_resamples_score_nothing_has_an_interval() -> None:
