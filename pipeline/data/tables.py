@@ -21,7 +21,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
     Raises InputError when the file is damaged, is of another kind, or has none of the columns.
     """
-    kind = next(suffix for suffix in reversed(path.suffixes) if suffix not in (".gz", ".zst"))
+    kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in (".gz", ".zst")), "")
     if kind == ".parquet":
         return _parquet(path, columns)
     if kind == ".json":

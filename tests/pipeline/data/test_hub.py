@@ -111,6 +111,90 @@ def test_files_of_a_split(
     assert (commit.sha, found) == (SHA, expected)
 
 
+def of_languages(**default: bool) -> list[dict[str, Any]]:
+    """A card's subsets of three languages, of which some may be said to be the default one."""
+    return [
+        {"config_name": lang, "data_files": f"data/{lang}/train*"}
+        | ({"default": default[lang]} if lang in default else {})
+        for lang in ("de", "fr", "ru")
+    ]
+
+
+LANGUAGE_FILES = [f"data/{lang}/train-0.parquet" for lang in ("de", "fr", "ru")]
+
+
+@pytest.mark.parametrize(
+    ("configs", "expected"),
+    [
+        (of_languages(fr=True, de=False), LANGUAGE_FILES[1:2]),
+        (of_languages()[2:], LANGUAGE_FILES[2:]),
+        ([*of_languages(), {"data_files": "data/ru/*"}], LANGUAGE_FILES[2:]),
+        ([], LANGUAGE_FILES),
+    ],
+)
+def test_a_name_without_a_subset_means_the_default_one_or_the_only_one(
+    configs: list[dict[str, Any]], expected: list[str], mirror: Mirror, tmp_path: Path
+) -> None:
+    put_commit(mirror, dict.fromkeys(LANGUAGE_FILES, b""), configs=configs)
+    _, found = find_files(parse_name("a/b:train:text", 1), tmp_path)
+    assert found == expected
+
+
+@pytest.mark.parametrize("default", [{}, {"de": True, "ru": True}])
+def test_a_name_without_a_subset_is_refused_where_there_are_several(
+    default: dict[str, bool], mirror: Mirror, tmp_path: Path
+) -> None:
+    put_commit(mirror, dict.fromkeys(LANGUAGE_FILES, b""), configs=of_languages(**default))
+    with pytest.raises(InputError, match="has the subsets de, fr, ru, and .* the split: a/b:de:train:x"):
+        find_files(parse_name("a/b:train:x", 1), tmp_path)
+
+
+def test_a_split_that_the_default_subset_lacks_is_not_taken_from_another(
+    mirror: Mirror, tmp_path: Path
+) -> None:
+    files = dict.fromkeys([*LANGUAGE_FILES, "data/fr/test-0.parquet"], b"")
+    put_commit(mirror, files, configs=of_languages(de=True))
+    with pytest.raises(InputError, match="the split 'test' of 'de'"):
+        find_files(parse_name("a/b:test:text", 1), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("data/train-[0-9].jsonl", ["data/train-0.jsonl", "data/train-5.jsonl"]),
+        ("data/train-[!05].jsonl", ["data/train-x.jsonl"]),
+        ("*/train-[5x].jsonl", ["data/train-5.jsonl", "data/train-x.jsonl"]),
+        ("**/train-0*", ["data/train-0.jsonl", "more/train-0.jsonl"]),
+        ("**[", []),
+        ("text/*", ["text/train.en"]),
+        ("README.md", ["README.md"]),
+        (
+            "**",
+            [f"{path}.jsonl" for path in ("data/train-0", "data/train-5", "data/train-x", "more/train-0")],
+        ),
+    ],
+)
+def test_patterns_of_a_card(pattern: str, expected: list[str], mirror: Mirror, tmp_path: Path) -> None:
+    files = (
+        ".gitattributes .hidden/train-0.jsonl LICENSE README.md data/train-0.jsonl data/train-5.jsonl "
+        "data/train-x.jsonl dataset_infos.json more/train-0.jsonl text/train.en"
+    )
+    configs = [{"config_name": "x", "data_files": pattern}]
+    put_commit(mirror, dict.fromkeys(files.split(), b""), configs=configs)
+    if expected:
+        _, found = find_files(parse_name("a/b:x:train:text", 1), tmp_path)
+        assert found == expected
+        return
+    with pytest.raises(InputError, match="No file of a/b is known to hold the split 'train' of 'x'"):
+        find_files(parse_name("a/b:x:train:text", 1), tmp_path)
+
+
+def test_a_pattern_that_is_none(mirror: Mirror, tmp_path: Path) -> None:
+    put_commit(mirror, {"a.jsonl": b""}, configs=[{"config_name": "x", "data_files": "[z-a].jsonl"}])
+    with pytest.raises(InputError, match=r"pattern '\[z-a\]\.jsonl' cannot be understood"):
+        find_files(parse_name("a/b:x:train:text", 1), tmp_path)
+
+
 def test_all_files_are_train_when_no_name_says_otherwise(mirror: Mirror, tmp_path: Path) -> None:
     put_commit(mirror, {"a.jsonl.zst": b"", "b.jsonl.zst": b"", "notes.md": b""})
     _, found = find_files(parse_name("a/b:train:text", 1), tmp_path)
@@ -128,6 +212,18 @@ def test_what_a_program_makes_is_taken_from_the_converted_branch(
     written = import_pairs(parallel_hfp.main, "a/b:en-ru:train:en:ru", "en", "ru")
     assert written.lines("corpus.ru.zst") == ["Кот."]
     assert (written.stats["revision"], written.stats["licence"]) == (OTHER_SHA, "mit, cc0-1.0")
+
+
+def test_an_earlier_revision_is_not_taken_from_the_converted_branch(mirror: Mirror, tmp_path: Path) -> None:
+    """The hub converts the newest one, and no other."""
+    put_commit(mirror, {"make.py": b""}, sha="e" * 40)
+    put_commit(mirror, {"default/train/0000.parquet": b""}, "refs%2Fconvert%2Fparquet", OTHER_SHA)
+    for revision, sha in (("v1.0", SHA), ("e" * 40, "e" * 40)):
+        put_commit(mirror, {"make.py": b""}, revision, sha)
+    commit, _ = find_files(parse_name(f"a/b:train:text@{'e' * 40}", 1), tmp_path)
+    assert commit.sha == OTHER_SHA
+    with pytest.raises(InputError, match=r"converts the newest revision alone\. Leave out @v1\.0\."):
+        find_files(parse_name("a/b:train:text@v1.0", 1), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +264,11 @@ def test_files_that_do_not_hold_what_was_asked_for(
     put_commit(mirror, {name: content})
     with pytest.raises(InputError, match=says):
         import_pairs(parallel_hfp.main, "a/b:train:en:ru", "en", "ru")
+
+
+def test_a_file_without_a_suffix_is_read_as_text(tmp_path: Path) -> None:
+    (tmp_path / "LICENSE").write_text("One.\n")
+    assert list(read_rows(tmp_path / "LICENSE", ("text",))) == [{"text": "One."}]
 
 
 def test_a_json_array_too_large_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
