@@ -304,6 +304,15 @@ def test_a_missing_value_is_no_text(mirror: Mirror, import_lines: Import) -> Non
     assert import_lines(mono_hf.main, "a/b:train:text", "ru").lines("mono.ru.zst") == ["Да."]
 
 
+def test_half_a_character_is_none(mirror: Mirror, import_lines: Import, import_pairs: Import) -> None:
+    """JSON may hold a surrogate alone: half of an emoji that a program has cut."""
+    put_commit(mirror, {"train.jsonl": b'{"text": "Cut \\ud83d, whole \\ud83d\\ude00", "ru": "\\udc00."}\n'})
+    written = import_lines(mono_hf.main, "a/b:train:text", "ru")
+    assert written.lines("mono.ru.zst") == ["Cut \ufffd, whole \U0001f600"]
+    pairs = import_pairs(parallel_hfp.main, "a/b:train:text:ru", "en", "ru", name="pairs")
+    assert pairs.lines("corpus.ru.zst") == ["\ufffd."]
+
+
 def test_a_file_name_with_odd_characters_is_quoted(mirror: Mirror, tmp_path: Path) -> None:
     mirror.put(f"{HUB}/datasets/a/b/resolve/{SHA}/data/a%20%23b.txt", "x\n")
     source = Commit("a/b", SHA, (), {}).fetch("data/a #b.txt", tmp_path / "x")
