@@ -47,7 +47,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
                 raise InputError(f"{path.name} has no column {' or '.join(columns)}, only {has}.")
             for batch in file.iter_batches(batch_size=BATCH, columns=names):
                 yield from batch.to_pylist()
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} cannot be read as Parquet: {error}. Fetch it again.") from error
 
 

@@ -278,6 +278,13 @@ def test_a_json_array_too_large_to_read(tmp_path: Path, monkeypatch: pytest.Monk
         list(read_rows(tmp_path / "a.json", ("en",)))
 
 
+def test_a_column_of_parquet_that_is_no_utf8(tmp_path: Path) -> None:
+    column = pyarrow.array([b"caf\xff"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"en": column}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet cannot be read as Parquet: 'utf-8' codec can't decode"):
+        list(read_rows(tmp_path / "a.parquet", ("en",)))
+
+
 @pytest.mark.parametrize("answer", ["<", "{}", '{"sha": "x", "siblings": []}', '{"sha": 1}', "[]"])
 def test_an_answer_that_cannot_be_understood(answer: str, mirror: Mirror, tmp_path: Path) -> None:
     mirror.put(f"{HUB}/api/datasets/a/b/revision/main", answer)
