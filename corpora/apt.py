@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 CONTENTS = "Acquire::IndexTargets::deb::Contents-deb"
+CONTENTS_LISTS = "Contents-*"
 BATCH = 100  # packages that one call of apt-get fetches
 
 
@@ -33,12 +34,16 @@ class Apt:
     lang: str
 
     def update(self) -> None:
-        """Fetch the lists, unless they are there. Raises CalledProcessError when apt-get cannot."""
+        """Fetch the lists, unless all are there. Raises CalledProcessError when apt-get cannot."""
         for folder in (self.work / "lists" / "partial", self.work / "cache" / "archives" / "partial"):
             folder.mkdir(parents=True, exist_ok=True)
         (self.work / "debs" / "partial").mkdir(parents=True, exist_ok=True)
-        if not any(self._lists(_translations(self.lang))):
+        kinds = ("Packages", CONTENTS_LISTS, _translations(self.lang))
+        done = self.work / f"lists-{self.lang}"  # says that apt-get was not interrupted
+        if not done.exists() or not all(map(self._lists, kinds)):
+            done.unlink(missing_ok=True)
             self._get("update")
+            done.touch()
 
     @cached_property
     def packages(self) -> Mapping[str, Package]:
@@ -57,7 +62,7 @@ class Apt:
     def holders(self, path: re.Pattern[str]) -> set[str]:
         """The packages that hold a file whose path matches."""
         found = set[str]()
-        for index in self._lists("Contents-"):
+        for index in self._lists(CONTENTS_LISTS):
             for line in self._read(index).splitlines():
                 file, _, places = line.rpartition(" ")
                 if path.search(file.rstrip()):
@@ -111,7 +116,8 @@ class Apt:
         subprocess.run(["apt-get", "-qq", *settings, *words], cwd=work / "debs" / "partial", check=True)
 
     def _lists(self, name: str) -> list[Path]:
-        return sorted((self.work / "lists").glob(f"*_{name}*"))
+        lists = self.work / "lists"
+        return sorted({*lists.glob(f"*_{name}"), *lists.glob(f"*_{name}.*")})  # packed ones have a suffix
 
     def _read(self, index: Path) -> str:
         command = ["/usr/lib/apt/apt-helper", "cat-file", str(index)]

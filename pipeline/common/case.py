@@ -1,8 +1,8 @@
-"""Upper and title case as a language writes them, by ICU.
+"""Upper, lower and title case as a language writes them, by ICU.
 
-`str.upper` knows no language: of Turkish `bir` it makes BIR (BİR is right), of Greek `άλλη` ΆΛΛΗ (ΑΛΛΗ), and
-in title case of Dutch `ijs` Ijs (IJs). icu4py has no function for it, but the ICU that it carries, which this
-calls.
+`str.upper` knows no language: of Turkish `bir` it makes BIR (BİR is right), of Greek `άλλη` ΆΛΛΗ (ΑΛΛΗ), in
+lower case of Turkish `IŞIK` işik (ışık), and in title case of Dutch `ijs` Ijs (IJs). icu4py has no function
+for it, but the ICU that it carries, which this calls.
 """
 
 import ctypes
@@ -16,6 +16,7 @@ from icu4py import breakers, icu_version
 _WHOLE_STRING, _NO_LOWERCASE = 0x20, 0x100
 _BUFFER_OVERFLOW = 15
 _SPECIAL = ("i", "ı", "i\u0307\u0301", "ijs", "ή", "άι", "և")  # what languages have rules of their own for
+_SPECIAL_CAPITALS = ("I", "İ", "Ì")
 _KNOWN_WORDS = 1 << 14  # most words of a text are among so many
 _WORD = re.compile(r"\S+")
 
@@ -23,6 +24,11 @@ _WORD = re.compile(r"\S+")
 def upper(text: str, locale: str) -> str:
     """A text in upper case; an unknown locale has Unicode's rules."""
     return _mapped("ToUpper", text, locale) if _has_own_capitals(locale) else text.upper()
+
+
+def lower(text: str, locale: str) -> str:
+    """A text in lower case; an unknown locale has Unicode's rules."""
+    return _mapped("ToLower", text, locale) if _has_own_small_letters(locale) else text.lower()
 
 
 def title(word: str, locale: str) -> str:
@@ -47,6 +53,11 @@ def with_capitals(letters: str, locale: str) -> str:
 def _has_own_capitals(locale: str) -> bool:
     """Whether Python, which is ten times as fast and knows Unicode's rules alone, writes other capitals."""
     return any(_mapped("ToUpper", word, locale) != word.upper() for word in _SPECIAL)
+
+
+@cache
+def _has_own_small_letters(locale: str) -> bool:
+    return any(_mapped("ToLower", word, locale) != word.lower() for word in _SPECIAL_CAPITALS)
 
 
 @cache

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from pipeline.common.errors import InputError
-from pipeline.data.text_urls import MAGIC
+from pipeline.data.text_urls import MAGIC, packing
 from pipeline.data.texts import file_lines
 
 
@@ -17,10 +17,8 @@ def recognised(file: Path, name: str, scratch: Path) -> Path:
     """
     if not file.is_file():
         raise InputError(f"There is no file {file}. Check the name.")
-    with file.open("rb") as opened:
-        start = opened.read(4)
-    packed = next((suffix for magic, suffix in MAGIC.items() if start.startswith(magic)), "")
-    suffix = Path(name).suffix if Path(name).suffix in MAGIC.values() else ""
+    packed = packing(file)
+    suffix = Path(name).suffix if Path(name).suffix in MAGIC else ""
     link = Path(mkdtemp(dir=scratch)) / (name if suffix == packed else f"{name}{packed or '.txt'}")
     link.symlink_to(file.resolve())
     return link

@@ -12,7 +12,8 @@
 Files are .zst, .gz or plain. Pairs are chosen by a hash of the source's letters and digits, so that the same
 pairs give the same sets, wherever they stand. They have 10 to 300 letters a side, each side once. What agrees
 in letters and digits with a dev or test line, on either side, is left out of the text to train on, whatever
-its case and punctuation are: so no cleaning makes it the same again.
+its case and punctuation are: so no cleaning makes it the same again. Vowel signs of scripts such as
+Devanagari and Thai are letters.
 """
 
 import argparse
@@ -24,6 +25,8 @@ from hashlib import blake2b
 from heapq import heappop, heappush
 from pathlib import Path
 from unicodedata import normalize
+
+import regex
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import LineWriter
@@ -38,6 +41,8 @@ MOST = 1000  # pairs of a set: as many as public dev and test sets have
 FEWEST = 50  # of less, scores say nothing
 LETTERS = range(10, 301)  # of a line that is chosen
 SETS = ("test", "dev")
+# Marks of no script are accents, Arabic vowel signs, the dot of a small `İ`: the same word may lack them.
+NO_LETTERS = regex.compile(r"(?V1)[[^\p{L}\p{M}\p{N}]\p{Script=Inherited}]+")
 LIKE = "like dev or test"
 
 Pair = tuple[str, str]
@@ -173,37 +178,47 @@ def choose(pairs: Iterator[Pair], names: Sequence[str], held_out: HeldOut) -> di
 
 
 class Candidates:
-    """The pairs with the lowest hashes of their sources' letters, as many as are wanted, each source once."""
+    """The pairs with the lowest hashes of their sources' letters, as many as are wanted, each source once.
+
+    Of several targets of a source the one with the lowest hash counts, whatever their order is.
+    """
 
     def __init__(self, wanted: int) -> None:
         self._wanted = wanted
-        self._heap: list[tuple[int, Pair]] = []  # the highest hash first
-        self._known: set[int] = set()
+        self._heap: list[int] = []  # the hashes with their sign changed: the highest first
+        self._pairs: dict[int, Pair] = {}  # by their hashes
 
     def add(self, pair: Pair) -> None:
         """Offer a pair; those that are too short or too long are left alone."""
         letters = [letters_of(line) for line in pair]
         place = int.from_bytes(digest(letters[0]), "big")
-        if place in self._known or not all(len(side) in LETTERS for side in letters):
+        if not all(len(side) in LETTERS for side in letters):
             return
-        self._known.add(place)
-        heappush(self._heap, (-place, pair))
+        if place in self._pairs:
+            self._pairs[place] = min(self._pairs[place], pair, key=_by_target)
+            return
+        self._pairs[place] = pair
+        heappush(self._heap, -place)
         if len(self._heap) > self._wanted:
-            self._known.discard(-heappop(self._heap)[0])
+            del self._pairs[-heappop(self._heap)]
 
     def each_once(self) -> Iterator[Pair]:
         """The pairs by their hashes, the first of each target."""
         targets: set[str] = set()
-        for _, pair in sorted(self._heap, reverse=True):
+        for _, pair in sorted(self._pairs.items()):
             target = letters_of(pair[1])
             if target not in targets:
                 targets.add(target)
                 yield pair
 
 
+def _by_target(pair: Pair) -> tuple[bytes, Pair]:
+    return digest(letters_of(pair[1])), pair
+
+
 def letters_of(line: str) -> str:
     """The letters and digits of a line, without case."""
-    return "".join(filter(str.isalnum, normalize("NFKC", line).casefold()))
+    return NO_LETTERS.sub("", normalize("NFKC", line).casefold())
 
 
 def digest(letters: str) -> bytes:

@@ -6,6 +6,7 @@ text, and a language for each line of it. Releases 2.0 and 3.0 score whole docum
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Release:
     number: str
     map_url: str
     scored_lines: bool = False
-    scored_shards: bool = False  # a shard's name begins with the least score of its documents
+    scored_shards: bool = False  # a shard's name begins with the whole part of its documents' least score
 
 
 RELEASES = {
@@ -60,7 +61,7 @@ def shard_urls(lines: Iterator[str], release: Release, min_score: float) -> list
     for line in filter(None, map(str.strip, lines)):
         if not re.fullmatch(r"https?://\S+\.jsonl\.zst", line):
             raise InputError(f"The list of shards holds {line[:80]!r}, which is no address of a shard.")
-        if not release.scored_shards or _shard_score(line) >= min_score:
+        if not release.scored_shards or _shard_score(line) >= math.floor(min_score):
             urls.append(line)
     return urls
 
@@ -70,9 +71,10 @@ def read_document(line: str, release: Release) -> Document | None:
     try:
         fields = json.loads(line)
         document = _scored_lines(fields) if release.scored_lines else _scored_document(fields)
+        is_whole = len(document.lines) == len(document.line_langs) == len(document.line_scores)
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
-    return document if len(document.lines) == len(document.line_langs) == len(document.line_scores) else None
+    return document if is_whole else None
 
 
 def _scored_document(fields: dict[str, Any]) -> Document:

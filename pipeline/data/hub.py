@@ -2,14 +2,15 @@
 
 A dataset is named `repository[:subset]:split:field…[@revision]`. The hub's API says which commit a revision
 is, which files that commit has, and what its card declares: the licence, and which files belong to which
-split of which subset. Where the card says nothing, names of folders and files tell the split, as they do for
-the hub itself. Datasets that a program makes, the hub keeps converted to Parquet on a branch of its own.
+split of which subset. A name without a subset means the card's default one, or its only one. Where the card
+says nothing, names of folders and files tell the split, as they do for the hub itself. Datasets that a
+program makes, the hub keeps converted to Parquet on a branch of its own, in their newest revision.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +24,12 @@ MAIN = "main"
 CONVERTED = "refs/convert/parquet"
 DEFAULT = "default"
 DATA_FILE = re.compile(r"\.(parquet|(jsonl|json|ndjson|csv|tsv|txt)(\.gz|\.zst)?)$")
+# Hidden files and folders, and what the hub's own library passes over
+NO_ROWS = re.compile(
+    r"(?:^|/)(?:\.|__|(?:README\.md|config\.json|dataset_infos?\.json|dataset_dict\.json|dummy_data\.zip)$)"
+)
+WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+GLOB = re.compile(r"\*\*/?|\[(?P<others>!?)(?P<letters>\]?[^]]*)\]|.", re.DOTALL)
 SPLIT_WORDS = {  # words in names of files and folders that stand for a split
     "train": ("train", "training"),
     "validation": ("validation", "valid", "val", "dev"),
@@ -78,8 +85,12 @@ def parse_name(name: str, fields: int) -> Name:
 
 
 def find_files(name: Name, scratch: Path) -> tuple[Commit, list[str]]:
-    """The commit, and its files that hold the split. Raises InputError when the hub has no such split."""
+    """The commit, and its files that hold the split.
+
+    Raises InputError when the hub has no such split, and for a name without a subset where there are several.
+    """
     commit = _commit(name.repository, name.revision, scratch)
+    name = replace(name, subset=_subset(commit, name))
     files = _declared(commit, name) or _by_name(commit.files, name)
     if files:
         return commit, files
@@ -90,10 +101,15 @@ def find_files(name: Name, scratch: Path) -> tuple[Commit, list[str]]:
     folders = (f"{name.subset}/{name.split}/", f"{name.subset}/partial-{name.split}/")
     files = [file for file in converted.files if file.startswith(folders)] if converted else []
     if converted is None or not files:
-        known = ", ".join(file for file in commit.files if DATA_FILE.search(file)) or "none at all"
+        known = ", ".join(_data(commit.files)) or "none at all"
         raise InputError(
             f"No file of {name.repository} is known to hold the split {name.split!r} of {name.subset!r}. Its "
             f"data files: {known[:500]}. Correct subset and split."
+        )
+    if name.revision != MAIN and commit.sha != _commit(name.repository, MAIN, scratch).sha:
+        raise InputError(
+            f"No file of {name.repository} is known to hold the split at {name.revision}, and the hub "
+            f"converts the newest revision alone. Leave out @{name.revision}."
         )
     return Commit(name.repository, converted.sha, converted.files, commit.card), files
 
@@ -113,11 +129,33 @@ def _commit(repository: str, revision: str, scratch: Path) -> Commit:
     return Commit(repository, sha, files, card)
 
 
-def _declared(commit: Commit, name: Name) -> list[str]:
-    """The files that the card's `configs` give to the split."""
+def _subset(commit: Commit, name: Name) -> str:
+    """The subset that a name means. Raises InputError for a name without one where there are several."""
+    subsets = {config_name: config.get("default") is True for config_name, config in _configs(commit)}
+    if name.subset != DEFAULT or DEFAULT in subsets or not subsets:
+        return name.subset
+    chosen = [subset for subset, is_default in subsets.items() if is_default] or [*subsets]
+    if len(chosen) == 1:
+        return chosen[0]
+    example = ":".join((name.repository, chosen[0], name.split, *name.fields))
+    raise InputError(
+        f"{name.repository} has the subsets {', '.join(subsets)[:500]}, and no one of them is the default. "
+        f"Name the one that you mean before the split: {example}."
+    )
+
+
+def _configs(commit: Commit) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The subsets that the card declares: their names, and what it says of each."""
     configs = commit.card.get("configs")
     for config in configs if isinstance(configs, list) else ():
-        if isinstance(config, dict) and config.get("config_name", DEFAULT) == name.subset:
+        if isinstance(config, dict):
+            yield str(config.get("config_name", DEFAULT)), config
+
+
+def _declared(commit: Commit, name: Name) -> list[str]:
+    """The files that the card's `configs` give to the split."""
+    for config_name, config in _configs(commit):
+        if config_name == name.subset:
             folder = str(config.get("data_dir", "")).strip("./")
             inside = [file for file in commit.files if file.startswith(f"{folder}/" if folder else "")]
             if "data_files" not in config:
@@ -127,7 +165,8 @@ def _declared(commit: Commit, name: Name) -> list[str]:
                 for split, pattern in _data_files(config["data_files"])
                 if split == name.split
             ]
-            return [file for file in inside if any(_matches(file, pattern) for pattern in patterns)]
+            matching = [file for file in inside if any(_matches(file, pattern) for pattern in patterns)]
+            return _data(matching) or matching
     return []
 
 
@@ -142,9 +181,24 @@ def _data_files(declared: Any) -> Iterator[tuple[str, str]]:
 
 
 def _matches(file: str, pattern: str) -> bool:
-    """Whether a path matches a pattern with `*`, `?`, and `**` for any number of folders."""
-    escaped = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*")
-    return re.fullmatch(escaped.replace(r"\*", "[^/]*").replace(r"\?", "[^/]"), file) is not None
+    """True if a path matches a pattern with `*`, `?`, `[0-9]`, and `**` for any number of folders.
+
+    Files that hold no rows must be named as such. Raises InputError for a pattern that is none.
+    """
+    if len(NO_ROWS.findall(file)) > len(NO_ROWS.findall(pattern)):
+        return False
+    try:
+        return re.fullmatch(GLOB.sub(_as_expression, pattern), file) is not None
+    except re.error as error:
+        raise InputError(f"The card's pattern {pattern!r} cannot be understood ({error}).") from error
+
+
+def _as_expression(part: re.Match[str]) -> str:
+    """A part of a pattern as a regular expression."""
+    if part["letters"]:
+        letters = re.sub(r"[\\\[\]^&~|]", r"\\\g<0>", part["letters"])
+        return f"[{'^/' if part['others'] else ''}{letters}]"
+    return WILD.get(part[0], re.escape(part[0]))
 
 
 def _by_name(files: Sequence[str], name: Name) -> list[str]:
@@ -156,10 +210,15 @@ def _by_name(files: Sequence[str], name: Name) -> list[str]:
 
 def _by_split(files: Sequence[str], split: str) -> list[str]:
     """The data files whose names have a word for the split; all of them, for train, when none has any."""
-    data = [file for file in files if DATA_FILE.search(file)]
+    data = _data(files)
     chosen = [file for file in data if _words(file) & set(SPLIT_WORDS.get(split, (split,)))]
     named = {word for words in SPLIT_WORDS.values() for word in words}
     return data if split == "train" and not any(_words(file) & named for file in data) else chosen
+
+
+def _data(files: Sequence[str]) -> list[str]:
+    """The files of known formats that hold rows."""
+    return [file for file in files if DATA_FILE.search(file) and not NO_ROWS.search(file)]
 
 
 def _words(file: str) -> set[str]:

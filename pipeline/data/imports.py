@@ -20,12 +20,16 @@ SAMPLES = 10
 SHOWN = 200  # characters of a sampled line
 SEED = 1111
 Stats = dict[str, object]
-_SPACES = str.maketrans("\t\n", "  ")
+_HALVES = {chr(code): "\ufffd" for code in range(0xD800, 0xE000)}
+_REPLACED = str.maketrans({"\t": " ", "\n": " ", **_HALVES})
 
 
 def one_line(text: str) -> str:
-    """The text without tabs and line feeds, which separate columns and sentences; otherwise as it is."""
-    return text.translate(_SPACES)
+    """The text without tabs and line feeds, which separate columns and sentences; otherwise as it is.
+
+    Halves of characters, which JSON may hold and UTF-8 may not, become U+FFFD.
+    """
+    return text.translate(_REPLACED)
 
 
 def shown(text: str) -> str:

@@ -1,7 +1,6 @@
 """The variants of test and dev sets: the modifiers of training, one line at a time, seeded by its number."""
 
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from opustrainer.types import Modifier
 from pipeline.common.errors import InputError
 from pipeline.data.imports import SEED, one_line
 from pipeline.data.parallel import Pair
+from pipeline.data.word_links import SPACE
 from pipeline.train.casing import TitleCase, UpperCase
 
 ALWAYS = 1.0
@@ -75,26 +75,48 @@ def modify(pair: Pair, modifier: str, number: int, languages: Languages, links: 
 
     `links` are the word alignments `0-0 2-1` by position among what white space separates. OpusTrainer draws
     from Python's global generator, which is seeded here by the line's number: a line's variant does not
-    depend on the lines before it.
+    depend on the lines before it. Raises InputError for links between words that the pair does not have.
     """
     src, trg = map(one_line, pair)
     if not src.strip() or not trg.strip():
         return [(src, trg)]
+    if len(_inside(links, *(side.replace(SPACE, " ") for side in (src, trg)))) < len(links.split()):
+        raise InputError(f"The alignments do not belong to the corpus; they do not fit {src[:80]!r}.")
     random.seed(f"{SEED} {modifier} {number}")
     lines = ["\t".join((src, trg, links) if links else (src, trg))]
     for step in MODIFIERS[modifier](languages):
         lines = [new for line in lines for new in _applied(step, line)]
-    return [_sides(line) for line in lines]
+    *added, (new_src, new_trg) = map(_sides, lines)
+    if modifier in ALIGNED:
+        new_src, new_trg = _with_spaces(new_src, src), _with_spaces(new_trg, trg)
+    return [*added, (new_src, new_trg)]
 
 
 def _applied(modifier: Modifier, line: str) -> list[str]:
-    """What a modifier makes of a line; inline noise needs a line with links, and drops others."""
-    if isinstance(modifier, PlaceholderTagModifier) and not re.search(r"\t\d+-\d+[^\t]*$", line):
-        return [line]
-    lines = list(modifier([line]))
-    if not lines:  # OpusTrainer passes over what it cannot work with
-        raise InputError(f"The alignments do not belong to the corpus; they do not fit {line[:80]!r}.")
-    return lines
+    """What a modifier makes of a line; inline noise needs a line with links, and drops others.
+
+    Other modifiers leave links behind a line's end, as they part words otherwise; these are left out.
+    """
+    if not isinstance(modifier, PlaceholderTagModifier):
+        return list(modifier([line]))
+    src, trg, *links = line.split("\t")
+    inside = _inside(" ".join(links), src, trg)
+    return list(modifier(["\t".join((src, trg, " ".join(inside)))])) if inside else [line]
+
+
+def _inside(links: str, src: str, trg: str) -> list[str]:
+    """The links `0-0` between words that both sides have."""
+    sizes = (len(src.split()), len(trg.split()))
+
+    def fits(link: str) -> bool:
+        return all(int(word) < size for word, size in zip(link.split("-"), sizes, strict=True))
+
+    return [link for link in links.split() if fits(link)]
+
+
+def _with_spaces(new: str, old: str) -> str:
+    """A side with the white space that it had, where inline noise has changed no more than that."""
+    return old if new == " ".join(old.split()) else new
 
 
 def _sides(line: str) -> Pair:

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
-from pipeline.common.case import upper
+from pipeline.common.case import lower, upper
 from pipeline.common.errors import InputError
 from pipeline.common.script import run
 from pipeline.data.corpus_script import corpus_parser, write_corpus
@@ -98,7 +98,7 @@ def _spaced(text: str, number: int, languages: Languages) -> str:
 _KINDS: Mapping[str, Callable[[str, int, Languages], str]] = {
     "typos": _misspelt,
     "upper-case": lambda text, number, languages: upper(text, languages.src),
-    "lower-case": lambda text, number, languages: text.lower(),
+    "lower-case": lambda text, number, languages: lower(text, languages.src),
     "punctuation": _without_end,
     "spacing": _spaced,
 }

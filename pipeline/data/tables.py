@@ -21,7 +21,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
     Raises InputError when the file is damaged, is of another kind, or has none of the columns.
     """
-    kind = next(suffix for suffix in reversed(path.suffixes) if suffix not in (".gz", ".zst"))
+    kind = next((suffix for suffix in reversed(path.suffixes) if suffix not in (".gz", ".zst")), "")
     if kind == ".parquet":
         return _parquet(path, columns)
     if kind == ".json":
@@ -47,7 +47,7 @@ def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
                 raise InputError(f"{path.name} has no column {' or '.join(columns)}, only {has}.")
             for batch in file.iter_batches(batch_size=BATCH, columns=names):
                 yield from batch.to_pylist()
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} cannot be read as Parquet: {error}. Fetch it again.") from error
 
 

@@ -8,8 +8,16 @@ from pipeline.common.errors import InputError
 from pipeline.common.web import Source
 
 PLACEHOLDER = "[LANG]"
-# Neither pair of bytes can begin a text in UTF-8.
-MAGIC = {b"\x28\xb5\x2f\xfd": ".zst", b"\x1f\x8b": ".gz"}
+# No text begins with these bytes: they are no UTF-8, or hold a control character. The second ones of .zst are
+# of a frame to be passed over (RFC 8878), with which pzstd begins a file.
+MAGIC = {".zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), ".gz": re.compile(rb"\x1f\x8b")}
+
+
+def packing(file: Path) -> str:
+    """The suffix of a packed file, .zst or .gz, by its first bytes; "" for another file."""
+    with file.open("rb") as opened:
+        start = opened.read(4)
+    return next((suffix for suffix, magic in MAGIC.items() if magic.match(start)), "")
 
 
 def language_url(template: str, code: str) -> str:
@@ -28,7 +36,4 @@ def fetch_text(url: str, name: str, folder: Path) -> tuple[Path, Source]:
     """
     fetched = folder / name
     source = fetch(url, fetched)
-    with fetched.open("rb") as file:
-        start = file.read(4)
-    suffix = next((suffix for magic, suffix in MAGIC.items() if start.startswith(magic)), ".txt")
-    return fetched.rename(folder / f"{name}{suffix}"), source
+    return fetched.rename(folder / f"{name}{packing(fetched) or '.txt'}"), source

@@ -3,10 +3,13 @@
 The parser reads element after element; no more than a chunk's units are held. What would be held without
 bound is refused: a tag or a unit without end, elements in elements in elements, ever new names. Entities
 that a file declares itself are refused, for a few of them make gigabytes; external ones are never fetched.
-Inline codes of formats (`bpt`, `ph`, …) are left out, marked text (`hi`) is kept.
+Inline codes of formats (`bpt`, `ph`, …) are left out, marked text (`hi`) is kept. Entities of HTML are read
+as there; others that nobody declares become spaces.
 """
 
+import re
 from collections.abc import Iterator
+from html.entities import html5
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -24,6 +27,8 @@ DEEPEST = 100  # elements in elements; TMX has some 10
 CODES = {"bpt", "ept", "it", "ph", "ut"}
 # Control characters, which XML has no place for and translation memories have all the same
 CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\r")
+REFERENCE = re.compile(rb"&#(?:(\d{1,10})|x([0-9a-fA-F]{1,8}));")  # to a character by its number
+LONGEST_REFERENCE = 14  # bytes
 
 Unit = list[tuple[str, str]]  # (language, segment) of each variant
 
@@ -58,11 +63,13 @@ class _Reader:
         self._size = 0
         self._unit_size = 0
         self._fed = 0
+        self._rest = b""  # of a chunk: a reference that has begun
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
+        self._parser.SkippedEntityHandler = self._entity
         self._parser.EntityDeclHandler = self._refuse_entity
 
     def feed(self, chunk: bytes, last: bool = False) -> list[Unit]:
@@ -70,7 +77,7 @@ class _Reader:
         self._units = []
         if self._wide is None:
             self._wide = b"\0" in chunk[:4]  # UTF-16, in which such bytes are parts of characters
-        content = chunk if self._wide else chunk.translate(None, CONTROLS)
+        content = chunk if self._wide else self._legal(chunk, last)
         self._fed += len(content)
         self._parser.Parse(content, last)
         if self._fed - self._parser.CurrentByteIndex > LONGEST_TAG:
@@ -78,6 +85,14 @@ class _Reader:
         if len(self._parser.intern) > MOST_NAMES:
             self._refuse("more names of elements than a TMX")
         return self._units
+
+    def _legal(self, chunk: bytes, last: bool) -> bytes:
+        """What XML has a place for in a chunk, after the rest of the one before."""
+        content = self._rest + chunk.translate(None, CONTROLS)
+        begun = -1 if last else content.rfind(b"&", -LONGEST_REFERENCE)
+        end = len(content) if begun < 0 else begun
+        self._rest = content[end:]
+        return REFERENCE.sub(_checked, content[:end])
 
     def _refuse(self, what: str) -> NoReturn:
         line = self._parser.CurrentLineNumber
@@ -116,10 +131,21 @@ class _Reader:
             self._text.append(text)
             self._size += len(text)
 
+    def _entity(self, name: str, _: bool) -> None:
+        self._characters(html5.get(f"{name};", " "))
+
     def _refuse_entity(self, name: str, *_: object) -> None:
         raise InputError(
             f"{self._name} declares the entity {name[:40]!r}, which no TMX needs. It is not read."
         )
+
+
+def _checked(reference: re.Match[bytes]) -> bytes:
+    """A reference to a character, unless XML has no place for that."""
+    decimal, hexadecimal = reference.groups()
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    is_control = code < 32 and code in CONTROLS
+    return b"" if is_control or 0xD800 <= code < 0xE000 or code in (0xFFFE, 0xFFFF) else reference[0]
 
 
 def segment(unit: Unit, code: str) -> str:

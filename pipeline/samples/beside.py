@@ -2,7 +2,7 @@
 how the step works.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.common.errors import InputError
@@ -16,10 +16,13 @@ BESIDE = {"corpus.aln.zst": "alignments", "scores.zst": "score"}  # files that s
 MOST = 1_000  # bytes of a file by which it is known for a text
 
 
-def draw(read: Mapping[str, Path], made: Path, wanted: Wanted) -> Drawn:
-    """Draw rows of a step, given the files that it read by the names of its options, and what it left."""
+def draw(read: Mapping[str, Path], made: Path, langs: Sequence[str], wanted: Wanted) -> Drawn:
+    """Draw rows of a step, given the files that it read by the names of its options, and what it left.
+
+    langs  the languages of the sides, source first, by which the files that it left are named
+    """
     texts = {name: path for name, path in read.items() if is_text(path)}
-    left = {path.name: path for path in sorted(made.iterdir()) if is_text(path)}
+    left = {path.name: path for path in _by_sides(made, langs) if is_text(path)}
     sizes = {path: count_rows(path) for path in (*texts.values(), *left.values())}
     if not sizes:
         raise InputError("The step reads and leaves no text of lines.")
@@ -31,6 +34,17 @@ def draw(read: Mapping[str, Path], made: Path, wanted: Wanted) -> Drawn:
     most = max((sizes[path] for path in texts.values()), default=0)
     went = {name: path for name, path in texts.items() if sizes[path] == most}
     return _apart(went, came, most, rows_left, wanted)
+
+
+def _by_sides(made: Path, langs: Sequence[str]) -> list[Path]:
+    """The files of a folder by their names, those of several languages in the order of these."""
+    order = {lang: number for number, lang in enumerate(langs)}
+
+    def place(path: Path) -> tuple[list[str], list[int]]:
+        words = path.name.split(".")
+        return [word for word in words if word not in order], [order[word] for word in words if word in order]
+
+    return sorted(made.iterdir(), key=place)
 
 
 def is_text(path: Path) -> bool:
@@ -69,7 +83,9 @@ def _parted(files: Mapping[str, Path]) -> tuple[dict[str, Path], dict[str, Path]
 def _apart(went: Mapping[str, Path], came: Mapping[str, Path], read: int, left: int, wanted: Wanted) -> Drawn:
     """Draw lines that went in, and whether they came out as they were; and others that came out."""
     rows_read, rows_left = _rows(went, read, wanted), _rows(came, left, wanted)
-    found = found_in([*came.values()], {row.text for row in rows_read}) if len(went) == len(came) else set()
+    texts, results = _parted(went)[0], _parted(came)[0]
+    is_alike = bool(texts) and len(texts) == len(results)
+    found = found_in([*results.values()], {row.text for row in rows_read}) if is_alike else set()
     for row in rows_read:
         row.is_known = row.text in found
         row.result = row.text if row.is_known else None

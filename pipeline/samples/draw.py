@@ -19,7 +19,8 @@ Each choice is uniform among the lines of its kind, and fixed by the seed. Filte
 or of more where --reason is seldom, of which --dropped says how often it occurred; merges and thresholds are
 asked of all. The text is streamed; memory does not grow with it.
 
-Of a script that is not known here, --read names the files that it read, by its options: --read text=in/a.zst.
+Of a script that is not known here, --read names the files that it read, by its options: --read text=in/a.zst,
+and --langs the languages of the sides, source first, which are in the names of the files that it left.
 """
 
 import argparse
@@ -55,6 +56,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--script", required=True, help="module of the step's script")
     add("--made", required=True, type=Path, help="folder that the step left")
     add("--read", nargs="*", default=[], help="files that it read, each as option=path")
+    add("--langs", nargs="*", default=[], help="languages of the sides that it left, source first")
     add("--number", required=True, type=positive, help="lines of each kind")
     add("--most", type=positive, default=20_000, help="lines that filters are asked of")
     add("--seed", required=True, type=int, help="seed of every random choice")
@@ -75,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             found = JUDGES[args.script](args.options, args.made, wanted, scratch)
         else:
             read = {name: Path(path) for name, _, path in (each.partition("=") for each in args.read)}
-            found = beside.draw(read, args.made, wanted)
+            found = beside.draw(read, args.made, args.langs, wanted)
         write_json(folder / "sample.json", found.to_json())
 
 

@@ -163,6 +163,17 @@ def test_scores_stand_beside_the_pairs(command: Command, old_run: None) -> None:
     assert f"dropped by low_score, 1 of 11:\n{row}" in said
 
 
+def test_the_source_stands_before_the_target_whatever_the_languages_are_called(
+    command: Command, place: Place, tmp_path: Path
+) -> None:
+    steps, texts = Steps(place, tmp_path), {"corpus.de.zst": ["Ein Satz."], "corpus.ru.zst": ["Фраза."]}
+    args = {"src": "ru", "trg": "de", "dataset": "Books/v1"}
+    steps.add("books", "dataset_train", texts, script="pipeline.data.parallel_opus", args=args)
+    steps.record()
+    (step,) = found(command, RUN, "dataset_train")
+    assert step["kept"][0]["result"] == ["Фраза.", "Ein Satz."]
+
+
 @pytest.mark.parametrize("name", ["opus_Web/v1", "opus_Web_v1", "opus_Web"])
 def test_one_dataset(name: str, command: Command, old_run: None) -> None:
     (merge,) = found(command, RUN, "merge_corpus", "--dataset", name, "-n", "50")

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -137,6 +138,50 @@ def test_a_language_of_a_country_has_its_descriptions_and_packages(
     assert not list(read_lines(output / "mono.en.zst"))
     with pytest.raises(SystemExit, match="No package has text in 'pt_br'. Name the language as Debian does"):
         debian.main(["--lang", "pt_br", "--output", str(tmp_path / "other")])
+
+
+def test_lists_that_an_interruption_has_left_are_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """apt-get puts each list into its place as soon as it has come."""
+    archive = Archive(tmp_path / "archive")
+    archive.add("alpha", "utils", "a program", "un programme", {"usr/share/x": b"x"})
+    monkeypatch.setenv("APT_CONFIG", str(archive.publish()))
+    get, asked = Apt._get, list[str]()
+
+    def noted(apt: Apt, *words: str) -> None:
+        asked.extend(words)
+        get(apt, *words)
+
+    monkeypatch.setattr(Apt, "_get", noted)
+    apt = Apt(tmp_path / "work", "fr")
+    apt.update()
+    apt.update()
+    assert asked == ["update"]
+    (contents,) = (apt.work / "lists").glob("*_Contents-amd64*")
+    contents.unlink()
+    apt.update()
+    assert apt.holders(re.compile("share/x")) == {"alpha"}
+    other = Apt(tmp_path / "interrupted", "fr")
+    shutil.copytree(apt.work / "lists", other.work / "lists")
+    other.update()
+    assert asked == ["update"] * 3
+
+
+def test_lists_of_a_country_are_not_those_of_the_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """apt-get removes the lists of another language that was asked for before."""
+    asked = list[str]()
+    monkeypatch.setattr(Apt, "_get", lambda _, *words: asked.extend(words))
+    apt = Apt(tmp_path, "pt")
+    apt.update()
+    for name in ("binary-amd64_Packages", "Contents-amd64", "i18n_Translation-pt%5fBR"):
+        (tmp_path / "lists" / f"archive_main_{name}").touch()
+    apt.update()
+    (tmp_path / "lists" / "archive_main_i18n_Translation-pt.lz4").touch()
+    apt.update()
+    assert asked == ["update", "update"]
 
 
 def test_a_package_whose_download_was_interrupted_is_fetched_again(

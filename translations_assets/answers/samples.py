@@ -225,20 +225,21 @@ class Sampler:
     def _draw(self, label: str, name: str, lines: LineCounts | None, asked: Asked) -> Drawn:
         """Put the files of a step into a folder, and draw lines of them."""
         manifest = self._results[label]
-        command, script = _command(manifest), manifest.provenance.parts.script
+        command, parts = _command(manifest), manifest.provenance.parts
         if asked.filter and not command:
             return Drawn(rows=lines.read if lines else 0, judged=0)
         files = manifest.provenance.files
         if not command:
             files = {path: blob for path, blob in files.items() if path.endswith(TEXTS)}
         left = {path: blob for path, blob in manifest.outputs.items() if path.endswith((*TEXTS, STATISTICS))}
-        options = [f"--script={script}", "--made", MADE, "--output", SAMPLE]
+        options = [f"--script={parts.script}", "--made", MADE, "--output", SAMPLE]
         options += [f"--number={asked.number}", f"--seed={asked.seed}", f"--dataset={name}"]
         if asked.filter and lines:
             options += [f"--reason={asked.filter}", f"--dropped={lines.dropped[asked.filter]}"]
         if not command:
             options[0] = "--script="
             options += ["--read", *(f"{path}={INPUT_FOLDER}/{path}" for path in files)]
+            options += ["--langs", *(str(parts.args[side]) for side in ("src", "trg") if side in parts.args)]
         with _folder() as root:
             self._place(label, files, root / INPUT_FOLDER)
             self._place(label, left, root / MADE)

@@ -1,4 +1,4 @@
-"""Upper and title case are those of each language, as Unicode's SpecialCasing.txt and CLDR say."""
+"""Upper, lower and title case are those of each language, as Unicode's SpecialCasing.txt and CLDR say."""
 
 import sys
 import unicodedata
@@ -9,8 +9,10 @@ import pytest
 
 from pipeline.common.case import (
     _has_own_capitals,
+    _has_own_small_letters,
     _has_own_titles,
     _mapped,
+    lower,
     title,
     title_words,
     upper,
@@ -32,6 +34,15 @@ UPPER = {
     ("ar", "نص"): "نص",
     ("en", ""): "",
 }
+LOWER = {
+    ("tr", "BİR IŞIK, İSTANBUL'DAKİ"): "bir ışık, istanbul'daki",
+    ("az", "İSTİ HAVA, QIZIL"): "isti hava, qızıl",
+    ("en", "INN"): "inn",
+    ("el", "ΟΔΟΣ ΆΛΛΗ"): "οδος άλλη",
+    ("lt", "Ì ĮĖŠ"): "i\u0307\u0300 įėš",  # a dot keeps the accent apart
+    ("zh", "第 ABC 章"): "第 abc 章",
+    ("tr", ""): "",
+}
 TITLE = {
     ("tr", "ilk ışık"): "İlk Işık",
     ("az", "istilik"): "İstilik",
@@ -50,6 +61,11 @@ def test_upper_case_is_the_languages(locale: str, text: str) -> None:
     assert upper(text, locale) == UPPER[locale, text]
 
 
+@pytest.mark.parametrize(("locale", "text"), LOWER)
+def test_lower_case_is_the_languages(locale: str, text: str) -> None:
+    assert lower(text, locale) == LOWER[locale, text]
+
+
 @pytest.mark.parametrize(("locale", "text"), TITLE)
 def test_title_case_is_the_languages(locale: str, text: str) -> None:
     assert title_words(text, locale) == TITLE[locale, text]
@@ -64,6 +80,7 @@ def test_texts_that_grow_are_whole() -> None:
 def test_unknown_locales_have_unicodes_rules() -> None:
     text = "straße ŉ ﬃ ǰ i ı"
     assert upper(text, "xx") == upper(text, "") == text.upper()
+    assert lower("İ I ΑΣ", "xx") == lower("İ I ΑΣ", "") == "İ I ΑΣ".lower()
 
 
 def test_letters_get_their_capitals_of_one_character() -> None:
@@ -92,9 +109,11 @@ def test_threads_and_processes_disturb_nobody() -> None:
 def test_python_and_icu_agree_where_languages_have_no_rules_of_their_own() -> None:
     """On all characters but those that are newer than Python's Unicode."""
     assert {code for code in languages() if _has_own_capitals(code)} == {"az", "el", "hy", "lt", "tr"}
+    assert {code for code in languages() if _has_own_small_letters(code)} == {"az", "lt", "tr"}
     assert {code for code in languages() if _has_own_titles(code)} == {"az", "hy", "nl", "tr"}
     known = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] != "C"]
     assert len([one for one in known if upper(one, "en") != _mapped("ToUpper", one, "en")]) < 10
+    assert len([one for one in known if lower(one, "en") != _mapped("ToLower", one, "en")]) < 10
     assert len([one for one in known if title(one, "en") != _mapped("ToTitle", one, "en")]) < 10
     for letter in "iıßŉﬃǰΐάǆⅰʰაꭰԵև":
         for text in (letter, f"{letter}j\u0301", f"“{letter}"):

@@ -30,3 +30,15 @@ def test_a_file_in_one_language(tmp_path: Path) -> None:
     options = ["--lang=en", "--text", f"{tmp_path}/text", "--output", f"{tmp_path}/out"]
     mono_file.main([*options, "--max-sentences=2"])
     assert len(list(read_lines(tmp_path / "out" / "mono.en.zst"))) == 2
+
+
+@pytest.mark.parametrize("name", ["text.zst", "text"])
+def test_a_file_that_pzstd_has_packed(name: str, tmp_path: Path) -> None:
+    """It begins with a frame to be passed over, and has another before each further frame."""
+    passed_over = b"\x50\x2a\x4d\x18\4\0\0\0size"
+    frames = (zstandard.compress(line) for line in (b"One.\n", b"Two.\n"))
+    (tmp_path / name).write_bytes(b"".join(passed_over + frame for frame in frames))
+    mono_file.main(
+        ["--lang=en", "--text", f"{tmp_path}/{name}", "--max-sentences=9", "--output", f"{tmp_path}/out"]
+    )
+    assert list(read_lines(tmp_path / "out" / "mono.en.zst")) == ["One.", "Two."]

@@ -67,6 +67,15 @@ def test_the_same_pairs_give_the_same_sets_wherever_they_stand(tmp_path: Path) -
     assert first["train"] != second["train"]
 
 
+def test_the_sets_are_the_same_whichever_translation_of_a_source_comes_first(tmp_path: Path) -> None:
+    text = [*pairs(), *((src.upper(), f"Kitas sakinys: {trg}") for src, trg in pairs())]
+    first = split(tmp_path / "given", *put(tmp_path / "given", text))
+    second = split(tmp_path / "other", *put(tmp_path / "other", text[::-1]))
+    assert (first["dev"], first["test"]) == (second["dev"], second["test"])
+    others = sum(pair[0].isupper() for pair in first["dev"])
+    assert 0 < others < len(first["dev"])
+
+
 def test_what_is_like_a_test_line_on_either_side_is_not_trained_on(tmp_path: Path) -> None:
     text = pairs()
     likes = [(f"SENTENCE NUMBER {n} - IS HERE", "Kitaip.") for n in range(1200)]
@@ -118,3 +127,19 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "given" / "a.lt").unlink()
     with pytest.raises(InputError, match="There is no file .*a.lt. Check the name."):
         main([*files, f"--output={tmp_path}/again"])
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "are_alike"),
+    [
+        ("वह अच्छा लड़का था।", "वह अच्छी लड़की थी।", False),  # a good boy, a good girl
+        ("ಕಿ ಕು ಕೆ", "ಕ ಕಾ ಕೀ", False),
+        ("วันนี้ดี", "วันนดี", False),
+        ("İyi, İSTANBUL!", "iyi istanbul", True),
+        ("Cafe\u0301 ❤\ufe0f", "CAFÉ ❤", True),
+        ("كَتَبَ", "كتب", True),
+        ("snake_case – 10²", "SNAKE CASE 102", True),
+    ],
+)
+def test_lines_that_are_alike(line: str, other: str, are_alike: bool) -> None:
+    assert (letters_of(line) == letters_of(other)) is are_alike

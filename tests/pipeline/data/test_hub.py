@@ -111,6 +111,90 @@ def test_files_of_a_split(
     assert (commit.sha, found) == (SHA, expected)
 
 
+def of_languages(**default: bool) -> list[dict[str, Any]]:
+    """A card's subsets of three languages, of which some may be said to be the default one."""
+    return [
+        {"config_name": lang, "data_files": f"data/{lang}/train*"}
+        | ({"default": default[lang]} if lang in default else {})
+        for lang in ("de", "fr", "ru")
+    ]
+
+
+LANGUAGE_FILES = [f"data/{lang}/train-0.parquet" for lang in ("de", "fr", "ru")]
+
+
+@pytest.mark.parametrize(
+    ("configs", "expected"),
+    [
+        (of_languages(fr=True, de=False), LANGUAGE_FILES[1:2]),
+        (of_languages()[2:], LANGUAGE_FILES[2:]),
+        ([*of_languages(), {"data_files": "data/ru/*"}], LANGUAGE_FILES[2:]),
+        ([], LANGUAGE_FILES),
+    ],
+)
+def test_a_name_without_a_subset_means_the_default_one_or_the_only_one(
+    configs: list[dict[str, Any]], expected: list[str], mirror: Mirror, tmp_path: Path
+) -> None:
+    put_commit(mirror, dict.fromkeys(LANGUAGE_FILES, b""), configs=configs)
+    _, found = find_files(parse_name("a/b:train:text", 1), tmp_path)
+    assert found == expected
+
+
+@pytest.mark.parametrize("default", [{}, {"de": True, "ru": True}])
+def test_a_name_without_a_subset_is_refused_where_there_are_several(
+    default: dict[str, bool], mirror: Mirror, tmp_path: Path
+) -> None:
+    put_commit(mirror, dict.fromkeys(LANGUAGE_FILES, b""), configs=of_languages(**default))
+    with pytest.raises(InputError, match="has the subsets de, fr, ru, and .* the split: a/b:de:train:x"):
+        find_files(parse_name("a/b:train:x", 1), tmp_path)
+
+
+def test_a_split_that_the_default_subset_lacks_is_not_taken_from_another(
+    mirror: Mirror, tmp_path: Path
+) -> None:
+    files = dict.fromkeys([*LANGUAGE_FILES, "data/fr/test-0.parquet"], b"")
+    put_commit(mirror, files, configs=of_languages(de=True))
+    with pytest.raises(InputError, match="the split 'test' of 'de'"):
+        find_files(parse_name("a/b:test:text", 1), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("data/train-[0-9].jsonl", ["data/train-0.jsonl", "data/train-5.jsonl"]),
+        ("data/train-[!05].jsonl", ["data/train-x.jsonl"]),
+        ("*/train-[5x].jsonl", ["data/train-5.jsonl", "data/train-x.jsonl"]),
+        ("**/train-0*", ["data/train-0.jsonl", "more/train-0.jsonl"]),
+        ("**[", []),
+        ("text/*", ["text/train.en"]),
+        ("README.md", ["README.md"]),
+        (
+            "**",
+            [f"{path}.jsonl" for path in ("data/train-0", "data/train-5", "data/train-x", "more/train-0")],
+        ),
+    ],
+)
+def test_patterns_of_a_card(pattern: str, expected: list[str], mirror: Mirror, tmp_path: Path) -> None:
+    files = (
+        ".gitattributes .hidden/train-0.jsonl LICENSE README.md data/train-0.jsonl data/train-5.jsonl "
+        "data/train-x.jsonl dataset_infos.json more/train-0.jsonl text/train.en"
+    )
+    configs = [{"config_name": "x", "data_files": pattern}]
+    put_commit(mirror, dict.fromkeys(files.split(), b""), configs=configs)
+    if expected:
+        _, found = find_files(parse_name("a/b:x:train:text", 1), tmp_path)
+        assert found == expected
+        return
+    with pytest.raises(InputError, match="No file of a/b is known to hold the split 'train' of 'x'"):
+        find_files(parse_name("a/b:x:train:text", 1), tmp_path)
+
+
+def test_a_pattern_that_is_none(mirror: Mirror, tmp_path: Path) -> None:
+    put_commit(mirror, {"a.jsonl": b""}, configs=[{"config_name": "x", "data_files": "[z-a].jsonl"}])
+    with pytest.raises(InputError, match=r"pattern '\[z-a\]\.jsonl' cannot be understood"):
+        find_files(parse_name("a/b:x:train:text", 1), tmp_path)
+
+
 def test_all_files_are_train_when_no_name_says_otherwise(mirror: Mirror, tmp_path: Path) -> None:
     put_commit(mirror, {"a.jsonl.zst": b"", "b.jsonl.zst": b"", "notes.md": b""})
     _, found = find_files(parse_name("a/b:train:text", 1), tmp_path)
@@ -128,6 +212,18 @@ def test_what_a_program_makes_is_taken_from_the_converted_branch(
     written = import_pairs(parallel_hfp.main, "a/b:en-ru:train:en:ru", "en", "ru")
     assert written.lines("corpus.ru.zst") == ["Кот."]
     assert (written.stats["revision"], written.stats["licence"]) == (OTHER_SHA, "mit, cc0-1.0")
+
+
+def test_an_earlier_revision_is_not_taken_from_the_converted_branch(mirror: Mirror, tmp_path: Path) -> None:
+    """The hub converts the newest one, and no other."""
+    put_commit(mirror, {"make.py": b""}, sha="e" * 40)
+    put_commit(mirror, {"default/train/0000.parquet": b""}, "refs%2Fconvert%2Fparquet", OTHER_SHA)
+    for revision, sha in (("v1.0", SHA), ("e" * 40, "e" * 40)):
+        put_commit(mirror, {"make.py": b""}, revision, sha)
+    commit, _ = find_files(parse_name(f"a/b:train:text@{'e' * 40}", 1), tmp_path)
+    assert commit.sha == OTHER_SHA
+    with pytest.raises(InputError, match=r"converts the newest revision alone\. Leave out @v1\.0\."):
+        find_files(parse_name("a/b:train:text@v1.0", 1), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +266,23 @@ def test_files_that_do_not_hold_what_was_asked_for(
         import_pairs(parallel_hfp.main, "a/b:train:en:ru", "en", "ru")
 
 
+def test_a_file_without_a_suffix_is_read_as_text(tmp_path: Path) -> None:
+    (tmp_path / "LICENSE").write_text("One.\n")
+    assert list(read_rows(tmp_path / "LICENSE", ("text",))) == [{"text": "One."}]
+
+
 def test_a_json_array_too_large_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "LARGEST_ARRAY", 10)
     (tmp_path / "a.json").write_text(json.dumps(ROWS))
     with pytest.raises(InputError, match="a row a line"):
         list(read_rows(tmp_path / "a.json", ("en",)))
+
+
+def test_a_column_of_parquet_that_is_no_utf8(tmp_path: Path) -> None:
+    column = pyarrow.array([b"caf\xff"]).view(pyarrow.string())
+    pyarrow.parquet.write_table(pyarrow.table({"en": column}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet cannot be read as Parquet: 'utf-8' codec can't decode"):
+        list(read_rows(tmp_path / "a.parquet", ("en",)))
 
 
 @pytest.mark.parametrize("answer", ["<", "{}", '{"sha": "x", "siblings": []}', '{"sha": 1}', "[]"])
@@ -201,6 +309,15 @@ def test_documents_become_lines_and_files_are_read_until_there_are_enough(
 def test_a_missing_value_is_no_text(mirror: Mirror, import_lines: Import) -> None:
     put_commit(mirror, {"train.parquet": parquet([{"text": "Да."}, {"text": None}])})
     assert import_lines(mono_hf.main, "a/b:train:text", "ru").lines("mono.ru.zst") == ["Да."]
+
+
+def test_half_a_character_is_none(mirror: Mirror, import_lines: Import, import_pairs: Import) -> None:
+    """JSON may hold a surrogate alone: half of an emoji that a program has cut."""
+    put_commit(mirror, {"train.jsonl": b'{"text": "Cut \\ud83d, whole \\ud83d\\ude00", "ru": "\\udc00."}\n'})
+    written = import_lines(mono_hf.main, "a/b:train:text", "ru")
+    assert written.lines("mono.ru.zst") == ["Cut \ufffd, whole \U0001f600"]
+    pairs = import_pairs(parallel_hfp.main, "a/b:train:text:ru", "en", "ru", name="pairs")
+    assert pairs.lines("corpus.ru.zst") == ["\ufffd."]
 
 
 def test_a_file_name_with_odd_characters_is_quoted(mirror: Mirror, tmp_path: Path) -> None:

@@ -145,6 +145,31 @@ def test_a_pair_without_links_gets_no_inline_noise() -> None:
         assert modify(pair, "mix", number, ENGLISH)[-1][1] in (pair[1], pair[1].removesuffix("."))
 
 
+ODD_SPACES = [
+    ("Tu vas où\u00a0?", "А\u00a0куда ты едешь?", "0-1 1-3 2-0 3-3"),
+    ("Hello  world .", "Hola  mundo .", "0-0 1-1 2-2"),
+    ("Tu vas où ?", "Where do you go ?", "0-2 1-3 2-0 3-4"),
+    ("Là.  Où\u00a0?", "Vi\u3000kie ▁ estas ?", "0-0 1-1 2-3"),
+]
+
+
+@pytest.mark.parametrize(("src", "trg", "links"), ODD_SPACES)
+@pytest.mark.parametrize("modifier", ["mix", "mix-nocase", "mix-cjk"])
+def test_lines_with_white_space_of_all_kinds_get_the_mix(
+    src: str, trg: str, links: str, modifier: str
+) -> None:
+    """The modifiers before inline noise leave links behind the end of such lines."""
+    languages = Languages("fr", "ru", bicameral=True, phonemic=True)
+    found = [modify((src, trg), modifier, number, languages, links)[-1] for number in range(2000)]
+    assert 1200 < found.count((src, trg)) < 1950
+
+
+def test_lines_without_inline_noise_keep_their_white_space() -> None:
+    pair = ("Où\u00a0va-t-il ?  Là.", " Where  does he go?\u3000There.")
+    found = [modify(pair, "inline-noise", number, ENGLISH, "0-0 1-3 3-4")[-1] for number in range(100)]
+    assert 70 < found.count(pair) < 95
+
+
 @pytest.mark.parametrize("pair", [("", "text"), ("text", " "), ("", "")])
 def test_a_pair_with_an_empty_side_stays(pair: tuple[str, str]) -> None:
     for modifier in ("noise", *ALIGNED):

@@ -85,6 +85,13 @@ def test_shards_of_a_lower_score_are_not_even_fetched(mirror: Mirror, run: Run) 
     assert [source["url"] for source in written.stats["source"]] == [f"{V3}.map", f"{V3}/8_1.jsonl.zst"]
 
 
+def test_documents_of_a_fractional_score_stand_in_the_shard_of_the_whole_one(
+    mirror: Mirror, run: Run
+) -> None:
+    put(mirror, s8_1=shard(document("Да.", score=8.7), document("Нет.", score=8.4)), s7_1=b"no zstd at all")
+    assert run(score=8.5).lines("mono.ru.zst") == ["Да."]
+
+
 def test_it_ends_at_the_limit_without_reading_more(mirror: Mirror, run: Run) -> None:
     shards = {f"s9_{n}": shard(document("\n".join(f"{n} {line}" for line in range(10)))) for n in range(5)}
     put(mirror, **shards)
@@ -130,10 +137,16 @@ def test_broken_documents_are_counted(mirror: Mirror, run: Run) -> None:
             document("а\nб", seg_langs=["rus_Cyrl"]),
             {"text": "x"},
             {**document("а"), "text": 7},
+            document("а", seg_langs=None),
             document("Да."),
         ),
     )
-    assert run().stats["lines"] == {"in": 6, "kept": 1, "dropped": {"broken document": 5}}
+    assert run().stats["lines"] == {"in": 7, "kept": 1, "dropped": {"broken document": 6}}
+
+
+def test_half_a_character_is_none(mirror: Mirror, run: Run) -> None:
+    put(mirror, s9_1=shard(document("Да \ud83d\nДа \ude00", doc_scores=[9.0])))
+    assert run().lines("mono.ru.zst") == ["Да \ufffd"]
 
 
 @pytest.mark.parametrize(

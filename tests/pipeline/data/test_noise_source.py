@@ -39,6 +39,7 @@ def test_each_kind() -> None:
         assert spaced.replace(" ", "") == LINE.replace(" ", "")
         assert abs(len(spaced) - len(LINE)) == 1
     assert noisy("upper-case", "bir", 1, "tr", "en") == "BİR"
+    assert noisy("lower-case", "IŞIK, İSTANBUL", 1, "tr", "en") == "ışık, istanbul"
     assert noisy("punctuation", "…?!", 1, "en", "eo") == "…?!"
     assert noisy("spacing", "a", 1, "en", "eo") == "a"
 

@@ -103,6 +103,23 @@ def test_control_characters_are_passed_over(tmp_path: Path) -> None:
     assert list(read_units(tmp_path / "a.tmx")) == [[("en", "Wait for it"), ("ru", "Жди")]]
 
 
+@pytest.mark.parametrize("chunk", [tmx.CHUNK, 1, 7])
+def test_references_to_what_is_no_character_are_passed_over(
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tmx, "CHUNK", chunk)
+    segments = {"en": "Wait&#x1F; for&#0; it&#xD83D;&#233;&#x0A;&amp;", "ru": "&#00012;Жди&#xFFFF;"}
+    (tmp_path / "a.tmx").write_text(memory(unit(**segments)))
+    assert list(read_units(tmp_path / "a.tmx")) == [[("en", "Wait for ité\n&"), ("ru", "Жди")]]
+
+
+def test_entities_that_nobody_declares(tmp_path: Path) -> None:
+    (tmp_path / "a.tmx").write_text(
+        memory(unit(en="A&nbsp;caf&eacute;", ru="один&product;два<ph>&nbsp;</ph>"))
+    )
+    assert list(read_units(tmp_path / "a.tmx")) == [[("en", "A\xa0café"), ("ru", "один два")]]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1"])
 def test_encodings_that_the_file_declares(encoding: str, tmp_path: Path) -> None:
     text = memory(unit(en="Café", fr="Café")).replace("utf-8", encoding)

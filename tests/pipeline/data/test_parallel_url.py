@@ -19,7 +19,12 @@ def _plain(text: bytes) -> bytes:
     return text
 
 
-@pytest.mark.parametrize("pack", [zstandard.compress, gzip.compress, _plain])
+def _as_pzstd(text: bytes) -> bytes:
+    """A frame to be passed over comes first."""
+    return b"\x50\x2a\x4d\x18\4\0\0\0size" + zstandard.compress(text)
+
+
+@pytest.mark.parametrize("pack", [zstandard.compress, gzip.compress, _plain, _as_pzstd])
 @pytest.mark.parametrize("suffix", [".zst", ".gz", ".txt", ""])
 def test_what_the_file_is_counts_not_its_name(
     pack: Callable[[bytes], bytes], suffix: str, mirror: Mirror, import_pairs: Import

@@ -60,6 +60,22 @@ def test_of_a_step_that_drops_it_is_told_what_came_out(tmp_path: Path) -> None:
     assert texts(found["kept"]) == [("简体",)]
 
 
+def test_sides_stand_in_the_order_of_the_direction_whatever_their_names(tmp_path: Path) -> None:
+    """Results of `de` come before those of `ru` among files, and after them from Russian to German."""
+    pairs = [(f"Предложение {n}", f"Satz {n}") for n in range(20)]
+    src = corpus(tmp_path / "c.ru.zst", [pair[0] for pair in pairs])
+    trg = corpus(tmp_path / "c.de.zst", [pair[1] for pair in pairs])
+    options = ("--read", f"src={src}", f"trg={trg}", "--langs", "ru", "de")
+    for folder, made in (("all", pairs), ("some", pairs[::2])):
+        corpus(tmp_path / folder / "corpus.ru.zst", [pair[0] for pair in made])
+        corpus(tmp_path / folder / "corpus.de.zst", [pair[1] for pair in made])
+        corpus(tmp_path / folder / "corpus.aln.zst", ["0-0 1-1" for _ in made])
+        found = draw(SCRIPT, tmp_path / folder, (), *options, number=20)
+        assert [row["result"] for row in found["kept"]] == [list(pair) for pair in made]
+    known = [row["is_known"] for row in found["read"]]
+    assert known == [pair in pairs[::2] for pair in pairs]
+
+
 def test_files_that_are_no_text_are_left_out(tmp_path: Path) -> None:
     binary, plain = tmp_path / "pairs.zst", tmp_path / "model.bin"
     corpus(binary, ["\0\1\2"])
