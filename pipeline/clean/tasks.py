@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TypeVar
 
-from pipeline.common.errors import TemporaryError
+from pipeline.common.pool import killed_is_temporary
 from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
 
@@ -31,11 +30,12 @@ def run_all(tasks: Sequence[Callable[[], Result]], number: int) -> list[Result]:
     """
     if min(number, len(tasks)) <= 1:
         return [task() for task in tasks]
-    with ProcessPoolExecutor(min(number, len(tasks)), initializer=dying_with_parent()) as pool:
+    with (
+        killed_is_temporary(),
+        ProcessPoolExecutor(min(number, len(tasks)), initializer=dying_with_parent()) as pool,
+    ):
         waiting = [pool.submit(task) for task in tasks]
         try:
             return [future.result() for future in waiting]
-        except BrokenProcessPool as error:
-            raise TemporaryError("A process that worked on the text was killed; was memory short?") from error
         finally:
             pool.shutdown(cancel_futures=True)

@@ -2,9 +2,10 @@
 
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing import get_context
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -24,6 +25,7 @@ def map_blocks(
     """Yield work(block) for each block, in order; in `threads` processes when there is more than one block.
 
     The processes are forks of this one, so that `work` may hold large tables, or a model, which they share.
+    Raises TemporaryError when one is killed.
     """
     blocks = iter(blocks)
     first = list(islice(blocks, 2))
@@ -33,14 +35,26 @@ def map_blocks(
     # At most two blocks a process are under way: the pool's own map would read the whole corpus into memory.
     waiting: deque[Future[Any]] = deque()
     beginning = (work, dying_with_parent())
-    with ProcessPoolExecutor(threads, get_context("fork"), _Worker.begin, beginning) as pool:
+    with (
+        killed_is_temporary(),
+        ProcessPoolExecutor(threads, get_context("fork"), _Worker.begin, beginning) as pool,
+    ):
         for block in chain(first, blocks):
             with put_off(signal.SIGTERM):  # the first one starts the processes, and a thread
                 waiting.append(pool.submit(_Worker.do, block))
             if len(waiting) >= 2 * threads:
-                yield _result(waiting.popleft())
+                yield waiting.popleft().result()
         while waiting:
-            yield _result(waiting.popleft())
+            yield waiting.popleft().result()
+
+
+@contextmanager
+def killed_is_temporary() -> Iterator[None]:
+    """Raise TemporaryError for a pool one of whose processes was killed: results and new work tell of it."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise TemporaryError("A process that worked on the text was killed; was memory short?") from error
 
 
 class _Worker:
@@ -58,10 +72,3 @@ class _Worker:
     def do(cls, block: Any) -> Any:
         """Work on a block."""
         return cls.work(block)
-
-
-def _result(future: "Future[Any]") -> Any:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise TemporaryError("A process that worked on the text was killed; was memory short?") from error

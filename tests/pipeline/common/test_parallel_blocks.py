@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import active_children
@@ -42,6 +43,17 @@ def numbers(count: int) -> Iterator[Texts]:
 def test_a_killed_process_is_worth_another_attempt() -> None:
     with pytest.raises(TemporaryError, match="killed"):
         list(map_blocks(die, numbers(2), threads=2))
+
+
+def test_so_is_one_that_is_killed_while_the_next_block_is_read() -> None:
+    def blocks() -> Iterator[Texts]:
+        yield from numbers(2)
+        while active_children():  # until the pool has seen it
+            time.sleep(0.01)
+        yield from numbers(1)
+
+    with pytest.raises(TemporaryError, match="killed"):
+        list(map_blocks(die, blocks(), threads=2))
 
 
 def test_sigterm_while_a_pool_starts_waits_until_it_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
