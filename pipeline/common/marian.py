@@ -8,6 +8,7 @@ was trained: Marian accepts them in the wrong order without a word and translate
 import subprocess
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -190,8 +191,9 @@ def decode_each(models: Sequence[Path], lines: Iterable[str]) -> Iterator[str]:
                 try:
                     process.stdin.write(words.encode() + b"\n")
                     process.stdin.flush()
-                except BrokenPipeError:
-                    pass  # what Marian has said tells why
+                except BrokenPipeError:  # what Marian has said tells why
+                    with suppress(BrokenPipeError):
+                        process.stdin.close()  # or the end of the block would send the line once more
                 answer = process.stdout.readline()
                 if not answer.endswith(b"\n"):
                     said = errors.read_text(encoding="utf-8", errors="replace")

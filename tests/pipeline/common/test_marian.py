@@ -2,6 +2,8 @@
 
 import shutil
 import stat
+import time
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from pipeline.common.lines import write_lines
 from pipeline.common.marian import (
     decode,
     decode_blocks,
+    decode_each,
     decoder_config,
     load_model,
     score_blocks,
@@ -228,6 +231,26 @@ def test_crashing_every_time_is_worth_another_machine(
     with pytest.raises(TemporaryError, match="Segmentation fault"):
         decode([empty_model(tmp_path)], text_file(tmp_path, "a", "b"), tmp_path / "out.zst")
     assert len((tmp_path / "marian.sh.runs").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(("ends", "error"), [("exit 1", InputError), ("kill -9 $$", TemporaryError)])
+def test_what_marian_has_said_is_told_where_it_ends_between_two_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, error: type[Exception]
+) -> None:
+    ended = tmp_path / "ended"
+    said = "echo 'Error: no such piece' >&2"
+    fake_marian(tmp_path, monkeypatch, f'read line; echo "$line!"; {said}; exec 0<&-; touch {ended}; {ends}')
+
+    def lines() -> Iterator[str]:
+        yield "a"
+        while not ended.exists():
+            time.sleep(0.01)
+        yield "b"
+
+    translations = decode_each([empty_model(tmp_path)], lines())
+    assert next(translations) == "a!"
+    with pytest.raises(error, match=r"marian decode failed \(status -?\d\): Error: no such piece"):
+        next(translations)
 
 
 @pytest.mark.marian
