@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pipeline.alignments.eflomal_runs import Block, align_directions, compute_priors
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
-from pipeline.common.errors import TemporaryError
+from pipeline.common.errors import Stopped, TemporaryError
 from pipeline.common.lines import LineWriter, read_lines, write_lines, zip_lines
 from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
@@ -127,6 +127,8 @@ def _align_all(
     begun: deque[Block] = deque()
     try:
         yield from _align_side_by_side(blocks, workers, begun)
+    except Stopped:
+        raise
     except TemporaryError as error:
         if workers == 1:
             raise

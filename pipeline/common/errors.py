@@ -2,6 +2,7 @@
 
 InputError      the input or the arguments are wrong: exit 1, never tried again
 TemporaryError  this machine or the network failed: exit 75 (EX_TEMPFAIL), tried again, elsewhere
+Stopped         a TemporaryError: somebody has told the script to end
 """
 
 
@@ -11,3 +12,7 @@ class InputError(Exception):
 
 class TemporaryError(Exception):
     """A fault that another attempt, or another machine, may not have."""
+
+
+class Stopped(TemporaryError):
+    """The script was told to end: what tries again after a TemporaryError lets this one pass."""

@@ -19,7 +19,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from types import FrameType
 
-from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.errors import InputError, Stopped
 from pipeline.common.lines import count_lines, open_bytes, write_lines
 from pipeline.common.made_from import MadeFrom
 from pipeline.common.processes import put_off
@@ -39,7 +39,7 @@ def finished_lines(scratch: Path, made_from: MadeFrom) -> Iterator["FinishedLine
     """The lines that earlier attempts have finished, to go on after; `scratch` is a folder for files.
 
     Raises InputError when they are made from something else. An error keeps what is finished. So does
-    SIGTERM, at once; it kills the processes of pools, and raises TemporaryError. Only a script's main thread
+    SIGTERM, at once; it kills the processes of pools, and raises Stopped. Only a script's main thread
     may call this.
     """
     lines = FinishedLines(scratch, checkpoints(), made_from)
@@ -158,7 +158,7 @@ class FinishedLines:
         self.save()
         for process in active_children():  # a pool would wait until they are done
             process.kill()
-        raise TemporaryError(self._told)
+        raise Stopped(self._told)
 
     def _next_part(self) -> _Part:
         return _Part(self._scratch / f"finished.{self.number}.zst", self.number, self.number, 0)

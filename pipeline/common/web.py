@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.errors import InputError, Stopped, TemporaryError
 from pipeline.common.urls import login_variable, shown, with_login
 
 log = logging.getLogger(__name__)
@@ -86,6 +86,8 @@ def from_server(url: str, progress: Progress) -> Chunks:
         try:
             yield from _from_request(url, progress)
             return
+        except Stopped:
+            raise
         except TemporaryError as error:
             if progress.size >= reached + PROGRESS:
                 tries, reached, pause = 0, progress.size, PAUSE

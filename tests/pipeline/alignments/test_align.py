@@ -4,15 +4,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from pipeline.alignments import blocks, eflomal_runs, priors
 from pipeline.alignments.align import main
-from pipeline.alignments.blocks import Corpus, align_corpus, sample_pairs
+from pipeline.alignments.blocks import Corpus, align_blocks, align_corpus, sample_pairs
 from pipeline.alignments.symmetrize import parse_links
-from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.errors import InputError, Stopped, TemporaryError
 from pipeline.common.lines import read_lines, write_lines
 from tests.pipeline.alignments.small_corpus import sentence_pairs, write_corpus
 
@@ -193,6 +193,20 @@ def test_what_is_killed_is_aligned_again_one_block_at_a_time(
     links = [*read_lines(work / "links")]
     assert len(links) == 130
     assert sum("0-0" in line.split() for line in links) > 100
+
+
+def test_a_script_that_is_stopped_aligns_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def stop(blocks: object, workers: int, begun: object) -> NoReturn:
+        asked.append(workers)
+        raise Stopped
+
+    monkeypatch.setattr("pipeline.alignments.blocks._align_side_by_side", stop)
+    monkeypatch.setenv("TRANSLATIONS_THREADS", "4")
+    with pytest.raises(Stopped):
+        [*align_blocks(iter([]), tmp_path, tmp_path / "priors", block_lines=40)]
+    assert asked == [2]
 
 
 def test_the_sample_is_uniform_ordered_and_whole_when_it_fits(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Downloads, against a server that truncates, redirects, fails and answers ranges."""
 
 import hashlib
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import requests
 
 from pipeline.common import web
 from pipeline.common.downloads import Stream, fetch, fetch_first
-from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.errors import InputError, Stopped, TemporaryError
 from pipeline.common.web import NotFound, Unreachable
 from tests.pipeline.common.conftest import CHANGED, CONTENT, Answer, Server, left_over
 
@@ -72,6 +73,22 @@ def test_tries_begin_again_after_progress(
     source = fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
     assert source.sha256 == hashlib.sha256(CONTENT).hexdigest()
     assert len(server.requests) > web.TRIES
+
+
+def test_a_script_that_is_stopped_asks_no_more(server: Server, tmp_path: Path) -> None:
+    def stop(*_: object) -> None:
+        server.pause = False
+        raise Stopped
+
+    server.answers, server.pause = [Answer(cut_at=100_000), Answer()], True
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Stopped):
+            fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(server.requests) <= 2
 
 
 def test_redirects_without_end_are_told(server: Server, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import pytest
 
 from pipeline.common import finished
-from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.errors import InputError, Stopped, TemporaryError
 from pipeline.common.finished import finished_lines, rows_of_a_block
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.made_from import FILE, MadeFrom
@@ -179,7 +179,7 @@ def test_sigterm_keeps_what_is_finished_at_once(
             finally:
                 kept_at_once.extend(sets(kept))
 
-    with pytest.raises(TemporaryError, match="Stopped by SIGTERM"):
+    with pytest.raises(Stopped, match="Stopped by SIGTERM"):
         attempt()
     assert kept_at_once == ["rows-000000000003"]
     assert signal.getsignal(signal.SIGTERM) is before
