@@ -28,7 +28,8 @@ SILENCE = 60.0  # seconds without a byte
 SLOW = {"pontoon.mozilla.org": 300.0}  # host → seconds; it makes the file while it is asked for
 CHUNK = 1 << 15  # of a connection that breaks, at most this much is lost
 GONE = {403, 404, 410}  # object stores answer 403 for an object that does not exist
-TRY_AGAIN = {408, 416, 425, 429, 500, 502, 503, 504}
+TRY_AGAIN = {408, 416, 425, 429}
+LASTING = {501, 505, 511}  # of 500 and more; all others, known or not, count as 500 (RFC 9110, 15)
 HEADERS = {"User-Agent": "translations-assets", "Accept-Encoding": "identity"}
 TOKENS = {"huggingface.co": "HF_TOKEN"}  # host → variable that holds the user's token for it
 
@@ -172,7 +173,7 @@ def _check_status(response: requests.Response, url: str, progress: Progress) -> 
         return
     if response.status_code in GONE:
         raise NotFound(f"No file can be read at {shown(url)} ({status}). Check the name.")
-    if response.status_code in TRY_AGAIN:
+    if _may_pass(response.status_code):
         if response.status_code == 416:  # the part is longer than the file is now
             progress.restart()
         raise TemporaryError(f"{shown(url)} could not be fetched: {status}. Try again later")
@@ -182,6 +183,11 @@ def _check_status(response: requests.Response, url: str, progress: Progress) -> 
         f"{shown(url)} could not be fetched: {status}. Check the URL, and whether it asks for a login"
         f" (set {login})."
     )
+
+
+def _may_pass(status: int) -> bool:
+    """True if another try may be answered otherwise."""
+    return status in TRY_AGAIN or (status >= 500 and status not in LASTING)
 
 
 def _continues(response: requests.Response, progress: Progress) -> bool:

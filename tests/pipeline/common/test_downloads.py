@@ -148,8 +148,10 @@ def test_a_slow_host_is_given_time(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert sorted({silence for _, silence in given}) == [60.0, 300.0]
 
 
-def test_a_server_error_is_tried_again(server: Server, tmp_path: Path) -> None:
-    server.answers = [Answer(status=503, content=b"busy"), Answer()]
+@pytest.mark.parametrize("status", [503, 507, 522, 529])
+def test_a_server_error_is_tried_again(server: Server, tmp_path: Path, status: int) -> None:
+    """Whether or not the code is one that everybody knows: 522 is of Cloudflare alone."""
+    server.answers = [Answer(status=status, content=b"busy"), Answer()]
     fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
     assert (tmp_path / "a.txt").read_bytes() == CONTENT
     assert len(server.requests) == 2
@@ -160,6 +162,14 @@ def test_a_lasting_server_error_is_temporary(server: Server, tmp_path: Path) -> 
     with pytest.raises(TemporaryError, match="the server answered 500"):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
     assert len(server.requests) == web.TRIES
+
+
+@pytest.mark.parametrize("status", [400, 401, 501])
+def test_what_another_try_cannot_change_is_told_at_once(server: Server, tmp_path: Path, status: int) -> None:
+    server.answers = [Answer(status=status, content=b"no")]
+    with pytest.raises(InputError, match=f"the server answered {status}.*asks for a login"):
+        fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
