@@ -10,6 +10,12 @@ from pathlib import Path
 from pipeline.common.errors import InputError, TemporaryError
 
 EX_TEMPFAIL = 75  # sysexits.h: the engine tries such a step again
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+# A disk or a share that is away, and memory or processes that are short
+_MAY_PASS = {
+    *(errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH),
+    *(errno.ENETUNREACH, errno.ENETDOWN, errno.EREMOTEIO, errno.ESHUTDOWN, errno.ENOMEM, errno.EAGAIN),
+}
 
 
 def run(main: Callable[[], None]) -> None:
@@ -25,16 +31,20 @@ def run(main: Callable[[], None]) -> None:
         sys.exit(EX_TEMPFAIL)
     except OSError as error:
         sys.exit(_explain(error))
+    except MemoryError as error:
+        told = f": {error}" if str(error) else ""
+        print(f"error (worth another attempt): Memory was short{told}", file=sys.stderr)
+        sys.exit(EX_TEMPFAIL)
 
 
 def _explain(error: OSError) -> int:
     """Say what the system refused, and where; the exit code. A full disk may have room in another attempt."""
     where = f": {error.filename}" if error.filename else ""
-    print(f"error: {error.strerror or error}{where}", file=sys.stderr)
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-        return 1
-    print("Make room on the disk that holds the output, then run this again.", file=sys.stderr)
-    return EX_TEMPFAIL
+    again = " (worth another attempt)" if error.errno in _MAY_PASS else ""
+    print(f"error{again}: {error.strerror or error}{where}", file=sys.stderr)
+    if error.errno in _FULL:
+        print("Make room on the disk that holds the output, then run this again.", file=sys.stderr)
+    return EX_TEMPFAIL if error.errno in _FULL | _MAY_PASS else 1
 
 
 def new_folder(path: Path) -> Path:

@@ -1,5 +1,6 @@
 """The frame of every script: exit codes, the output folder, JSON."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,21 @@ def test_a_full_disk_is_worth_another_attempt() -> None:
     ended = _run("import errno; raise OSError(errno.ENOSPC, 'No space left on device', 'out/text.zst')")
     assert ended.returncode == 75
     assert ended.stderr.startswith("error: No space left on device: out/text.zst\nMake room")
+
+
+@pytest.mark.parametrize("name", ["EIO", "ESTALE", "ETIMEDOUT", "EREMOTEIO", "ENOMEM", "EAGAIN"])
+def test_so_are_a_disk_that_is_away_and_a_machine_that_is_short_of_something(name: str) -> None:
+    number = vars(errno)[name]
+    ended = _run(f"raise OSError({number}, 'Told by the system', 'in/text.zst')")
+    told = "error (worth another attempt): Told by the system: in/text.zst\n"
+    assert (ended.returncode, ended.stderr) == (75, told)
+
+
+@pytest.mark.parametrize(("said", "told"), [("", ""), ("3 TiB", ": 3 TiB")])
+def test_so_is_memory_that_python_does_not_get(said: str, told: str) -> None:
+    ended = _run(f"raise MemoryError({said!r})")
+    assert ended.returncode == 75
+    assert ended.stderr == f"error (worth another attempt): Memory was short{told}\n"
 
 
 def test_a_fault_in_the_script_shows_where() -> None:
