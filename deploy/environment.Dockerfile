@@ -1,5 +1,6 @@
 # The worker's image with the environment of one more lock: for steps that run programs whose libraries clash with the
-# scripts' (requirements/opuscleaner.lock). A script finds it by the lock's digest, as it finds one that it has made.
+# scripts' (requirements/opuscleaner.lock). A script finds it, as it finds one that it has made, by the digest of the
+# lock and of its Python's path, which is the same in both images.
 # `make images` builds an image for each such lock, and gives WORKER and ENVIRONMENT, the lock's name.
 ARG WORKER
 

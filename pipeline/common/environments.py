@@ -1,7 +1,7 @@
 """Environments of their own for programs whose libraries clash with the scripts', made when first needed.
 
-One is made from a lock with hashes, and found again by the lock's digest, in the folder that
-TRANSLATIONS_ENVIRONMENTS names, else in the user's cache folder.
+One is made from a lock with hashes, for the Python that scripts run on, and found again by the digest of
+both, in the folder that TRANSLATIONS_ENVIRONMENTS names, else in the user's cache folder.
 """
 
 import fcntl
@@ -26,18 +26,31 @@ def interpreter(lock: Path) -> Path:
     The first call makes it, which takes a minute and the network; others wait. Raises TemporaryError when
     that fails.
     """
-    contents = lock.read_bytes()
-    folder = _environments() / hashlib.sha256(contents).hexdigest()[:16]
-    if not (folder / COMPLETE).exists():  # else the folder may be an image's, where nothing can be written
+    folder = folder_of(lock)
+    if not _is_whole(folder):  # else the folder may be an image's, where nothing can be written
         _make_once(folder, lock)
     return folder / "bin" / "python"
+
+
+def folder_of(lock: Path) -> Path:
+    """The folder of a lock's environment.
+
+    Its Python is a link to the one that made it: machines with others, and later ones, have their own.
+    """
+    digest = hashlib.sha256(lock.read_bytes())
+    digest.update(f"{sys.version_info[:2]} {Path(sys.executable).resolve()}".encode())
+    return _environments() / digest.hexdigest()[:16]
+
+
+def _is_whole(folder: Path) -> bool:
+    return (folder / COMPLETE).exists() and (folder / "bin" / "python").exists()
 
 
 def _make_once(folder: Path, lock: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        if not (folder / COMPLETE).exists():
+        if not _is_whole(folder):
             _make(folder, lock)
             (folder / COMPLETE).touch()
 

@@ -5,7 +5,6 @@ in the order in which it is told to read them. It adds what it was called with t
 names, if any. What goes wrong is asked of it by STAND_IN_WRONG.
 """
 
-import hashlib
 import json
 import os
 import sys
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from pipeline.common.environments import COMPLETE, folder_of
 
 PROGRAM = """\
 #!{python}
@@ -62,12 +63,13 @@ def make_environment(folder: Path, name: str) -> tuple[Path, dict[str, str]]:
 
 def add_program(folder: Path, lock: Path, name: str) -> None:
     """Put a stand-in called `name` where the environment of a lock is looked for, in folder/environments."""
-    made = folder / "environments" / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    made = folder / "environments" / folder_of(lock).name
     program = made / "bin" / name
     program.parent.mkdir(parents=True)
+    (program.parent / "python").symlink_to(sys.executable)
     program.write_text(PROGRAM.format(python=sys.executable))
     program.chmod(0o755)
-    (made / "complete").touch()
+    (made / COMPLETE).touch()
 
 
 def use_environment(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -1,11 +1,12 @@
 """Tests of environments of their own, made from a lock without any library, so that no network is needed."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from pipeline.common.environments import COMPLETE, interpreter
+from pipeline.common.environments import COMPLETE, folder_of, interpreter
 from pipeline.common.errors import TemporaryError
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,22 @@ def test_an_environment_is_made_once_and_made_again_when_half_made(tmp_path: Pat
     (python.parents[1] / COMPLETE).unlink()
     assert interpreter(lock(tmp_path)) == python
     assert not (python.parents[1] / "mark").exists()
+    python.unlink()
+    python.symlink_to(tmp_path / "removed")
+    assert interpreter(lock(tmp_path)) == python
+    assert subprocess.check_output([python, "-c", "print('here')"]) == b"here\n"
+
+
+def test_each_python_has_an_environment_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another machine has, or this one after an upgrade; virtual environments of one Python share it."""
+    linked, other = tmp_path / "linked", tmp_path / "python3.13"
+    linked.symlink_to(sys.executable)
+    other.touch()
+    own = folder_of(lock(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(linked))
+    assert folder_of(lock(tmp_path)) == own
+    monkeypatch.setattr(sys, "executable", str(other))
+    assert folder_of(lock(tmp_path)) != own
 
 
 def used_where_nothing_can_be_written(python: Path, tmp_path: Path) -> None:
