@@ -13,9 +13,10 @@ writes numbers.json, of at most 2,000 different lines:
     samples    the first of these: the words, source and translation
 
 A list has a word or phrase a line. Words are compared without regard to case and compatibility forms (NFKC),
-as whole words, in the form that the list has. A phrase is its words in a row. What is written in Chinese,
-Japanese, Thai, Lao, Khmer or Burmese letters is found within other letters, too, as no spaces part words
-there. The engine is fxtranslate, Firefox's in native code.
+as whole words, in the form that the list has. A phrase is its words in a row. An entry with signs that part
+no words, as a$$ or f*ck, is found as it stands, but not within a word; emoji are found anywhere. What is
+written in Chinese, Japanese, Thai, Lao, Khmer or Burmese letters is found within other letters, too, as no
+spaces part words there. The engine is fxtranslate, Firefox's in native code.
 """
 
 import argparse
@@ -42,7 +43,10 @@ SAMPLES = 10
 SAMPLE_CHARACTERS = 300
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
-_WORD = regex.compile(rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]+", regex.VERSION1)
+_LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]"
+_WORD = regex.compile(f"{_LETTER}+", regex.VERSION1)
+_SIGN = regex.compile(r"[\p{Sc}\p{Sm}\p{So}@#%&*_/\\]|(?<=\p{L})[!?]+(?=\p{L})")
+_EMOJI = regex.compile(r"[\p{So}\p{Sk}\p{M}\p{Cf}]+")
 
 
 class WordList:
@@ -51,11 +55,13 @@ class WordList:
     def __init__(self, entries: Iterable[str]) -> None:
         known = {_compared(entry) for entry in entries} - {""}
         self._parts = sorted(entry for entry in known if _UNSPACED_LETTER.search(entry))
-        self._phrases = {words for entry in known if (words := _words(entry))} - set(map(_words, self._parts))
+        known -= {*self._parts}
+        self._signs = {entry: _as_it_stands(entry) for entry in sorted(known) if _SIGN.search(entry)}
+        self._phrases = {words for entry in known - {*self._signs} if (words := _words(entry))}
         self._longest = max(map(len, self._phrases), default=0)
 
     def __len__(self) -> int:
-        return len(self._parts) + len(self._phrases)
+        return len(self._parts) + len(self._signs) + len(self._phrases)
 
     def found_in(self, text: str) -> list[str]:
         """The words and phrases of the list that a text holds, each once."""
@@ -67,6 +73,7 @@ class WordList:
             for length in range(1, self._longest + 1)
         )
         found = [" ".join(row) for row in rows if row in self._phrases]
+        found += (entry for entry, pattern in self._signs.items() if pattern.search(compared))
         return list(dict.fromkeys([*found, *(part for part in self._parts if part in compared)]))
 
 
@@ -76,6 +83,13 @@ def _compared(text: str) -> str:
 
 def _words(compared: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(compared))
+
+
+def _as_it_stands(entry: str) -> "regex.Pattern[str]":
+    """What finds an entry outside words, and emoji anywhere."""
+    if _EMOJI.fullmatch(entry):
+        return regex.compile(regex.escape(entry))
+    return regex.compile(f"(?<!{_LETTER}){regex.escape(entry)}(?!{_LETTER})", regex.VERSION1)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
