@@ -15,14 +15,16 @@ SAMPLE_CHARACTERS = 300
 class Repetitions:
     """Counts hashes that came before.
 
-    Beyond CAPACITY hashes it keeps only those below a limit, which is halved whenever they are too many: of
-    each text all copies are kept or none, so that the share stays right on average.
+    Beyond CAPACITY different hashes it keeps only those below a limit, which is halved whenever they are too
+    many. Copies are counted, not kept: those of one line may be more than all other lines together.
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        self._kept: list[Hashes] = []
-        self._size = 0
+        self._kept: Hashes = np.zeros(0, dtype=np.uint64)  # different ones
+        self._new: list[Hashes] = []
+        self._new_size = 0
+        self._counted = 0
         self._halvings = 0
         self._samples: list[str] = []
 
@@ -31,12 +33,18 @@ class Repetitions:
         mixed = mix(hashes)
         if len(self._samples) < SAMPLES:
             self._keep_samples(mixed, places, lines)
-        self._kept.append(self._below(mixed))
-        self._size += len(self._kept[-1])
-        while self._size > self._capacity:
+        self._counted += len(mixed)
+        self._new.append(self._below(mixed))
+        self._new_size += len(self._new[-1])
+        if self._new_size > self._capacity // 4:
+            self._join()
+
+    def _join(self) -> None:
+        self._kept = np.unique(np.concatenate([self._kept, *self._new]))
+        self._new, self._new_size = [], 0
+        while len(self._kept) > self._capacity:
             self._halvings += 1
-            self._kept = [self._below(np.concatenate(self._kept))]
-            self._size = len(self._kept[0])
+            self._kept = self._below(self._kept)
 
     def _below(self, hashes: Hashes) -> Hashes:
         return hashes[hashes >> np.uint64(64 - self._halvings) == 0] if self._halvings else hashes
@@ -48,17 +56,15 @@ class Repetitions:
 
     def to_json(self) -> dict[str, Any]:
         """The share of lines that repeat an earlier one, of how many it was found, and a few of them."""
-        counted, distinct = self._size, self._distinct()
+        repeated = max(0, self._counted - self.distinct())
         return {
-            "counted": counted,
-            "repeated": counted - distinct,
-            "share": round(1 - distinct / counted, 6) if counted else 0.0,
+            "counted": self._counted,
+            "repeated": repeated,
+            "share": round(repeated / self._counted, 6) if self._counted else 0.0,
             "samples": self._samples,
         }
 
     def distinct(self) -> int:
         """How many different lines there are; beyond CAPACITY an estimate, right to a thousandth."""
-        return self._distinct() << self._halvings
-
-    def _distinct(self) -> int:
-        return len(np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *self._kept])))
+        self._join()
+        return len(self._kept) << self._halvings

@@ -21,8 +21,8 @@ writes numbers.json:
                   does not
 
 each with a few of the lines. The last four are of parallel texts only. Every line is read, once, about
-100,000 pairs a second; memory grows with the held-out files alone. Beyond four million lines duplicates and
-different lines are counted in a sample of the texts.
+100,000 pairs a second; memory grows with the held-out files alone. Beyond four million different lines their
+number, and that of duplicates, is an estimate, right to a thousandth of it.
 """
 
 import argparse

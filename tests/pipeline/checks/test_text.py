@@ -180,8 +180,21 @@ def test_duplicates_of_more_lines_than_are_kept_are_estimated() -> None:
             block = lines[start : start + 1000]
             repetitions.add(Letters(block).line_hashes, np.arange(len(block)), block)
     found = repetitions.to_json()
-    assert 500 < found["counted"] <= 2_000
-    assert found["share"] == 0.5
+    assert found["counted"] == 10_000
+    assert found["share"] == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("others", [0, 5_000])
+def test_copies_of_one_line_are_counted_however_many_they_are(others: int) -> None:
+    repetitions = Repetitions(capacity=2_000)
+    lines = [*sentences(others, seed=3), *["Page 1"] * 5_000]
+    for start in range(0, len(lines), 1000):
+        block = lines[start : start + 1000]
+        repetitions.add(Letters(block).line_hashes, np.arange(len(block)), block)
+    found = repetitions.to_json()
+    assert found["counted"] == 5_000 + others
+    assert found["share"] == pytest.approx(4_999 / (5_000 + others), abs=0.03)
+    assert repetitions.distinct() == pytest.approx(1 + others, rel=0.06)
 
 
 def test_as_many_lines_as_are_kept_are_counted_one_by_one() -> None:
