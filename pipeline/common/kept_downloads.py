@@ -1,14 +1,16 @@
 """The beginning of a file that takes long to come, kept in checkpoint sets: another attempt fetches the rest.
 
-A set is a folder `NUMBER-SIZE`, of the NUMBER-th file that the script fetches: its first SIZE bytes, in
-pieces `first-end`, and source.json with their digests. Of a large file no more than MOST_BYTES are kept, for
-the disk holds them twice: what comes at such speed is soon there again.
+A set is a folder `NUMBER-TURN-SIZE`, of the NUMBER-th file that the script fetches: its first SIZE bytes, in
+pieces `first-end`, and source.json with their digests. Each attempt, and each version of the file, has a turn
+of its own, for the last name in order counts, here and where a worker stores sets. Of a large file no more
+than MOST_BYTES are kept, for the disk holds them twice: what comes at such speed is soon there again.
 """
 
 import hashlib
 import json
 import logging
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -22,6 +24,7 @@ from pipeline.common.web import CHUNK, Progress
 SAVE_SECONDS = 300.0  # between two sets: few files take that long
 MOST_BYTES = 8 << 30
 _SOURCE = "source.json"
+_SET = re.compile(r"\d{4}-(\d{4})-\d{15}")
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +38,7 @@ class KeptBytes:
         self._folder = checkpoints()
         self._url = hashlib.sha256(url.encode()).hexdigest()  # which may hold a login
         self._number = next(self.numbers)
+        self._turn = 1 + max((_turn_of(kept) for kept in self._sets()), default=0)
         self._pieces: list[Path] = []
         self._digests: dict[str, str] = {}
         self._size = 0
@@ -42,8 +46,7 @@ class KeptBytes:
 
     def hand_on(self, progress: Progress) -> None:
         """Let the progress take what an earlier attempt has kept."""
-        sets = self._folder.iterdir() if self._folder and self._folder.is_dir() else ()
-        for kept in sorted((path for path in sets if not path.name.startswith(".")), reverse=True):
+        for kept in reversed(self._sets()):
             source = _source_of(kept)
             if source.get("url") == self._url and (pieces := _whole_pieces(kept, source["pieces"])):
                 progress.validator, progress.declared = source["validator"], source["declared"]
@@ -54,8 +57,16 @@ class KeptBytes:
                 return
 
     def forget(self) -> None:
-        """The file begins anew."""
+        """The file begins anew: what is kept of it is of another version, or cannot be continued."""
+        for kept in self._sets():
+            if _source_of(kept).get("url") == self._url:
+                shutil.rmtree(kept, ignore_errors=True)
+        self._turn += 1
         self._pieces, self._digests, self._size = [], {}, 0
+
+    def _sets(self) -> list[Path]:
+        sets = self._folder.iterdir() if self._folder and self._folder.is_dir() else ()
+        return sorted(path for path in sets if not path.name.startswith("."))
 
     def is_due(self) -> bool:
         """Whether it is time to save a set."""
@@ -66,7 +77,7 @@ class KeptBytes:
         self._due = time.monotonic() + SAVE_SECONDS
         if self._folder is None or not progress.validator or not self._size < progress.size <= MOST_BYTES:
             return
-        name = f"{self._number:04d}-{progress.size:015d}"
+        name = f"{self._number:04d}-{self._turn:04d}-{progress.size:015d}"
         hidden = self._folder / f".{name}"
         shutil.rmtree(hidden, ignore_errors=True)
         hidden.mkdir(parents=True)
@@ -80,10 +91,14 @@ class KeptBytes:
             "pieces": self._digests,
         }
         (hidden / _SOURCE).write_text(json.dumps(told), encoding="utf-8")
-        shutil.rmtree(self._folder / name, ignore_errors=True)  # of another version of the file
         hidden.rename(self._folder / name)
         self._pieces = [self._folder / name / piece.name for piece in self._pieces]
         self._size = progress.size
+
+
+def _turn_of(kept: Path) -> int:
+    match = _SET.fullmatch(kept.name)
+    return int(match[1]) if match else 0
 
 
 def _source_of(kept: Path) -> dict[str, Any]:

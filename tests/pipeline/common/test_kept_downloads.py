@@ -1,5 +1,6 @@
 """Downloads that an attempt has begun, and another one goes on with."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,16 +68,30 @@ def test_a_file_that_changed_meanwhile_is_not_glued(
     assert (tmp_path / "again.txt").read_bytes() == CHANGED
 
 
-def test_of_a_file_that_changed_the_new_version_is_kept(
-    server: Server, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In sets of the same names, as each attempt is a process of its own."""
-    for answer in (Answer(cut_at=100_000), Answer(content=CHANGED, etag='"two"', cut_at=100_000)):
-        monkeypatch.setattr(kept_downloads.KeptBytes, "numbers", count(1))
-        server.answers = [answer]
-        with pytest.raises(TemporaryError):
-            fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
+def attempt(server: Server, folder: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fetch the beginning of a file as a process of its own does."""
+    monkeypatch.setattr(kept_downloads.KeptBytes, "numbers", count(1))
+    server.answers = [answer]
+    with pytest.raises(TemporaryError):
+        fetch(f"{server.url}/a.txt", folder / "a.txt")
     server.requests.clear()
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_of_a_file_that_changed_the_new_version_is_kept(
+    server: Server, kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: bool
+) -> None:
+    """However little of it has come; also where a store has sets of the other one, and brings them back."""
+    attempt(server, tmp_path, Answer(cut_at=130_000), monkeypatch)
+    if stored:
+        shutil.copytree(kept, tmp_path / "store")
+    attempt(server, tmp_path, Answer(content=CHANGED, etag='"two"', cut_at=40_000), monkeypatch)
+    of_both = [*kept.iterdir(), *(tmp_path / "store").glob("*")]
+    assert max(of_both, key=lambda path: path.name) == newest(kept)
+    if stored:
+        shutil.copytree(tmp_path / "store", kept, dirs_exist_ok=True)
+    else:
+        assert max(int(path.name.split("-")[-1]) for path in kept.iterdir()) <= 120_000
     server.answers = [Answer(content=CHANGED, etag='"two"')]
     fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
     assert (server.requests[0]["If-Range"], len(server.requests)) == ('"two"', 1)
@@ -89,7 +104,7 @@ def test_what_is_damaged_is_fetched_again(server: Server, kept: Path, tmp_path: 
     size = damaged.stat().st_size
     damaged.unlink()  # the sets before have other files
     damaged.write_bytes(b"x" * size)
-    before = int(sorted(kept.iterdir())[-2].name.split("-")[1])
+    before = int(sorted(kept.iterdir())[-2].name.split("-")[-1])
     server.answers = [Answer()]
     fetch(f"{server.url}/a.txt", tmp_path / "again.txt")
     assert server.requests[0]["Range"] == f"bytes={before}-"
@@ -112,7 +127,7 @@ def test_of_a_large_file_the_beginning_is_kept(
 ) -> None:
     monkeypatch.setattr(kept_downloads, "MOST_BYTES", 150_000)
     begin(server, tmp_path)
-    assert 100_000 < int(newest(kept).name.split("-")[1]) <= 150_000
+    assert 100_000 < int(newest(kept).name.split("-")[-1]) <= 150_000
 
 
 def test_short_downloads_and_unnamed_versions_are_not_kept(
