@@ -3,7 +3,7 @@
 A script makes its result block by block, in order; an interruption does not move where blocks end. A set is
 a folder `rows-N`: the first N lines, in files `first-end.zst`, and what they are made from. All of its files
 but the last stand in the set before as well. They are the same files, so that neither the disk nor a store
-takes them twice.
+takes them twice. Where the disk has no hard links, the newest two sets are kept.
 """
 
 import logging
@@ -13,7 +13,7 @@ import shutil
 import signal
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import active_children
 from pathlib import Path
@@ -121,10 +121,15 @@ class FinishedLines:
         shutil.rmtree(hidden, ignore_errors=True)
         hidden.mkdir(parents=True)
         os.truncate(self._parts[-1].path, self._parts[-1].size)  # an error may have left a torn end
+        sets = _sets(self._folder)
+        copied = 0
         for part in self._parts:
-            _link(part.path, hidden / part.name)
+            copied += not _link(hidden / part.name, part.path, *(kept / part.name for kept in sets[-1:]))
         self._made_from.write(hidden)
         hidden.rename(final)
+        if copied > 1:  # more than the part that is new: the set takes its whole size
+            for kept in sets[:-1]:
+                shutil.rmtree(kept, ignore_errors=True)
         self._saved = self.number
         self._growing = self._next_part()
 
@@ -180,9 +185,8 @@ def _restore(folder: Path, scratch: Path, made_from: MadeFrom) -> list[_Part]:
 
     Parts count up to the first that is not whole. Raises InputError for sets of another input.
     """
-    sets = [path for path in folder.iterdir() if _SET.fullmatch(path.name)] if folder.is_dir() else []
     best: Sequence[_Part] = []
-    for kept in sorted(sets, reverse=True):
+    for kept in reversed(_sets(folder)):
         parts = [*_whole_parts(kept, made_from)]
         rows = parts[-1].end if parts else 0
         if rows > (best[-1].end if best else 0):
@@ -192,6 +196,12 @@ def _restore(folder: Path, scratch: Path, made_from: MadeFrom) -> list[_Part]:
         log.warning("The checkpoint set %s is damaged after line %s", kept.name, f"{rows:,}")
         shutil.rmtree(kept)
     return [*best]
+
+
+def _sets(folder: Path) -> list[Path]:
+    """The sets in a folder, which need not be there; that with most lines last."""
+    sets = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path for path in sets if _SET.fullmatch(path.name))
 
 
 def _whole_parts(kept: Path, made_from: MadeFrom) -> Iterator[_Part]:
@@ -221,12 +231,15 @@ def _linked(part: _Part, scratch: Path) -> _Part:
     """A part under a name that stays when its set is removed."""
     path = scratch / f"finished.{part.first}.{part.end}.zst"
     path.unlink(missing_ok=True)  # of a shorter set
-    _link(part.path, path)
+    _link(path, part.path)
     return _Part(path, part.first, part.end, part.size)
 
 
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target)
-    except OSError:  # another file system, or one without hard links
-        shutil.copyfile(path, target)
+def _link(target: Path, *equal: Path) -> bool:
+    """Give one of several equal files a second name, else copy the first; True unless that was necessary."""
+    for path in equal:
+        with suppress(OSError):  # another file system, or one without hard links; or it is not there
+            os.link(path, target)
+            return True
+    shutil.copyfile(equal[0], target)
+    return False

@@ -1,5 +1,6 @@
 """Lines that are finished, kept in checkpoint sets."""
 
+import errno
 import os
 import shutil
 import signal
@@ -110,6 +111,31 @@ def test_a_set_has_the_files_of_the_one_before(tmp_path: Path, kept: Path) -> No
     }
     for part, names in zip(parts, ([*sets(kept)], [*sets(kept)][1:]), strict=False):
         assert len({(kept / name / part).stat().st_ino for name in names}) == 1
+
+
+@pytest.mark.parametrize("on_one_disk", [True, False], ids=["another disk", "no hard links"])
+def test_sets_on_a_disk_without_links_to_the_scripts_do_not_grow_with_the_square(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch, on_one_disk: bool
+) -> None:
+    link = os.link
+
+    def link_inside(path: Path, target: Path) -> None:
+        if not (on_one_disk and path.is_relative_to(kept) and target.is_relative_to(kept)):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        link(path, target)
+
+    monkeypatch.setattr(os, "link", link_inside)
+    with finished_lines(scratch(tmp_path, "first"), INPUT) as first:
+        first.add_all(blocks(2, 2))
+    with finished_lines(scratch(tmp_path, "second"), INPUT) as second:
+        second.add_all(blocks(2, 2, first=4))
+    files = {path.stat().st_ino for path in kept.glob("*/*.zst")}
+    if on_one_disk:
+        assert (len(sets(kept)), len(files)) == (4, 4)
+    else:
+        assert list(sets(kept)) == ["rows-000000000006", "rows-000000000008"]
+    with finished_lines(scratch(tmp_path, "third"), INPUT) as third:
+        assert [*third.read()] == lines(8)
 
 
 def test_between_two_sets_blocks_grow_into_one_file(
