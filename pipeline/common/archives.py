@@ -30,6 +30,7 @@ SHOWN = 12  # members named in an error
 DAMAGE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError),
     RecursionError,  # of tarfile, at thousands of headers without a member
+    UnicodeDecodeError,  # of zipfile, at a name that is not what its flag says
 )
 # What tar archives are compressed by: the first bytes, and what opens it.
 COMPRESSIONS: dict[bytes, Callable[[Path], object]] = {
@@ -144,6 +145,9 @@ def _tar_entries(archive: Path) -> Iterator[Entry]:
             refuse_bomb(archive.name, packed, info.offset_data + info.size)
             if info.isfile() and _usable(archive, info.name):
                 yield _clean(info.name), partial(_tar_member, file, info)
+        bytes_.seek(file.offset)  # tarfile takes a header that it cannot read for the end, which is of zeros
+        if any(bytes_.read(tarfile.BLOCKSIZE)):
+            raise tarfile.ReadError(f"no header at byte {file.offset:,}")
         # tarfile stops before the end of a compressed archive, where its checksum stands
         while bytes_.read(BUFFER):
             pass
@@ -178,7 +182,9 @@ def _reading(archive: Path) -> Iterator[None]:
         raise InputError(
             f"{archive.name} cannot be unpacked: {error}. Pack it as zip (deflate) or tar.gz."
         ) from error
-    except DAMAGE as error:
+    except (*DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the system's; bz2's for damage has none
+            raise
         raise InputError(
             f"{archive.name} is no zip or tar archive, or is damaged ({error}). Fetch it again."
         ) from error

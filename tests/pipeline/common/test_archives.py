@@ -1,11 +1,16 @@
 """Archives: chosen members only, whatever else stands in the archive."""
 
+import bz2
+import errno
 import gzip
 import io
 import random
+import shutil
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -33,11 +38,14 @@ def _zip(path: Path, files: dict[str, bytes]) -> Path:
 
 
 def _tar(path: Path, files: dict[str, bytes]) -> Path:
-    with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as file:
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w") as file:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)
             file.addfile(info, io.BytesIO(content))
+    compress: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress}
+    path.write_bytes(compress.get(path.suffix, bytes)(whole.getvalue()))
     return path
 
 
@@ -138,7 +146,7 @@ def test_an_encrypted_zip_is_told(tmp_path: Path) -> None:
         extract(archive, {"en": tmp_path / "en"})
 
 
-@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2"])
 def test_a_damaged_archive_leaves_nothing(name: str, tmp_path: Path) -> None:
     noise = random.Random(1).randbytes(500_000)
     archive = (_zip if name == "a.zip" else _tar)(tmp_path / name, {"en": noise})
@@ -148,6 +156,43 @@ def test_a_damaged_archive_leaves_nothing(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"{name} is no zip or tar archive, or is damaged"):
         extract(archive, {"en": tmp_path / "en"})
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz"])
+def test_a_damaged_header_is_not_the_end(name: str, tmp_path: Path) -> None:
+    plain = _tar(tmp_path / "plain", {name: name.encode() * 300 for name in ("one", "two", "three")})
+    content = bytearray(plain.read_bytes())
+    content[content.index(b"two") + 148] ^= 1  # the header's checksum
+    archive = tmp_path / name
+    archive.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(InputError, match=rf"{name} is no zip or tar archive, or is damaged \(no header at"):
+        unpack(archive, tmp_path / "made")
+    with pytest.raises(InputError, match="damaged"):
+        extract(archive, {"one": tmp_path / "out"})
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_tar_without_zeros_at_its_end_is_whole(tmp_path: Path) -> None:
+    archive = _tar(tmp_path / "a.tar", TEXT)
+    archive.write_bytes(archive.read_bytes()[: 4 * tarfile.BLOCKSIZE])
+    assert members(archive) == list(TEXT)
+
+
+def test_a_name_that_is_not_in_utf8_although_its_flag_says_so_is_damage(tmp_path: Path) -> None:
+    archive = _zip(tmp_path / "a.zip", {"ĉ": b"Hello.\n"})
+    archive.write_bytes(archive.read_bytes().replace("ĉ".encode(), b"\xff\xfe"))
+    with pytest.raises(InputError, match=r"a\.zip is no zip or tar archive, or is damaged"):
+        members(archive)
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    archive = _zip(tmp_path / "a.zip", TEXT)
+    monkeypatch.setattr(shutil, "copyfileobj", fill)
+    with pytest.raises(OSError, match="No space left"):
+        extract(archive, {"corpus.en-ru.en": tmp_path / "out"})
 
 
 def test_a_cut_off_archive_is_told(tmp_path: Path) -> None:
