@@ -30,11 +30,12 @@ COMPRESSED_CHUNK = (
 class _ZstdReader(io.RawIOBase):
     """Decompressed bytes of one or more zstd frames; EOFError when the last frame is cut off.
 
-    The library's own stream reader takes a cut-off frame for the end of the text and says nothing.
+    The library's own stream reader takes a cut-off frame for the end of the text and says nothing. InputError
+    for a frame that would take more memory than the library allows.
     """
 
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
+    def __init__(self, raw: BinaryIO, name: str) -> None:
+        self._raw, self._name = raw, name
         self._frame = zstandard.ZstdDecompressor().decompressobj()
         self._text = memoryview(b"")
         self._inside = False
@@ -58,7 +59,15 @@ class _ZstdReader(io.RawIOBase):
     def _decompress(self, compressed: bytes) -> bytes:
         if self._frame.eof:
             self._frame = zstandard.ZstdDecompressor().decompressobj()
-        text = self._frame.decompress(compressed)
+        try:
+            text = self._frame.decompress(compressed)
+        except zstandard.ZstdError as error:
+            if "too much memory" not in str(error):
+                raise
+            raise InputError(
+                f"{self._name} is packed with a window of more than 128 MiB, as by zstd --long=28. Pack it "
+                "again without --long."
+            ) from error
         self._inside = not self._frame.eof
         return text
 
@@ -75,22 +84,23 @@ class _ZstdReader(io.RawIOBase):
 def open_bytes(path: Path) -> BinaryIO:
     """Open a file for reading, decompressed according to its suffix (.zst, .gz, else plain)."""
     if path.suffix == ".zst":
-        return cast(BinaryIO, io.BufferedReader(_ZstdReader(path.open("rb")), BUFFER))
+        return cast(BinaryIO, io.BufferedReader(_ZstdReader(path.open("rb"), str(path)), BUFFER))
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "rb"))
     return path.open("rb", buffering=BUFFER)
 
 
-def decompress_zstd(raw: io.RawIOBase) -> BinaryIO:
+def decompress_zstd(raw: io.RawIOBase, name: str) -> BinaryIO:
     """The bytes in a stream of zstd frames; reading raises EOFError when the last frame is cut off."""
-    return cast(BinaryIO, io.BufferedReader(_ZstdReader(cast(BinaryIO, raw)), BUFFER))
+    return cast(BinaryIO, io.BufferedReader(_ZstdReader(cast(BinaryIO, raw), name), BUFFER))
 
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file without their line feed, in constant memory.
 
     A byte order mark at the start and a carriage return at the end of a line are dropped.
-    Raises InputError with file and line number for invalid UTF-8, and for a damaged compressed file.
+    Raises InputError with file and line number for invalid UTF-8, and for a damaged compressed file, and with
+    the file for one that takes too much memory to unpack.
     """
     number = 0
     try:

@@ -127,7 +127,7 @@ class _Reader:
         yield STATE + json.dumps(state)
 
     def _lines(self, stream: Stream, url: str) -> Iterator[str]:
-        text = bounded(decompress_zstd(stream), url, stream.received)
+        text = bounded(decompress_zstd(stream, url), url, stream.received)
         for json_line in stream_lines(text, url):
             for line in self._kept(read_document(json_line, self._release)):
                 yield one_line(line)

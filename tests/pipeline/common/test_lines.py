@@ -107,6 +107,18 @@ def test_rubbish_after_the_end_is_told(tmp_path: Path) -> None:
         list(read_lines(tmp_path / "a.zst"))
 
 
+@pytest.mark.parametrize("window_log", [27, 28])
+def test_a_window_that_takes_too_much_memory_is_no_damage(window_log: int, tmp_path: Path) -> None:
+    """A frame by hand (RFC 8878): magic, no flags, the window, and a last block of four bytes as they are."""
+    window = bytes([0, (window_log - 10) << 3])
+    (tmp_path / "a.zst").write_bytes(zstandard.FRAME_HEADER + window + b"\x21\0\0" + b"one\n")
+    if window_log <= 27:
+        assert list(read_lines(tmp_path / "a.zst")) == ["one"]
+        return
+    with pytest.raises(InputError, match=r"a\.zst is packed with a window .* without --long"):
+        list(read_lines(tmp_path / "a.zst"))
+
+
 def test_gzip_holds_neither_time_nor_name(tmp_path: Path) -> None:
     """Bytes 4 to 7 of the header are the time of writing; bit 3 of byte 3: a name follows (RFC 1952)."""
     write_lines(tmp_path / "a.gz", ["one"])
