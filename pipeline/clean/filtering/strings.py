@@ -2,6 +2,9 @@
 
 import regex
 
+# Scripts without spaces between words, as the inside of a class; beside those of Chinese and Japanese.
+SOUTH_LETTERS = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
 # Between words of the text it stands for something else, or for nothing that is read.
 _CODE = regex.compile(
     r"</?\p{L}[^<>]*>"  # <b>, <file name>
