@@ -14,7 +14,7 @@ from icu4py.messageformat import MessageFormat
 
 from pipeline.clean.filtering.block import Block, Filter
 from pipeline.clean.filtering.filter_file import FilterStep
-from pipeline.clean.filtering.strings import SOUTH_LETTERS, without_numbering
+from pipeline.clean.filtering.strings import SOUTH_LETTERS, WORD_LETTERS, without_numbering
 
 # White space parts groups of three digits only; ".5" is a number as well. The expression begins with a class
 # of characters, for which the search is fast, and looks back from there.
@@ -23,9 +23,7 @@ _NUMBER = re.compile(
 )
 _SEPARATOR = re.compile(r"[^\d]")
 _WORD = re.compile(r"\w")
-# Vowel signs are part of a word. The accents and points that all scripts share, which may stand on any letter
-# to help a reader, are not: a word that ends before one is still found.
-_WORDS = regex.compile(r"(?V1)[[\p{L}\p{M}\p{Nl}\p{No}]--\p{Script=Inherited}]+")
+_WORDS = regex.compile(rf"(?V1)[{WORD_LETTERS}\p{{Nl}}\p{{No}}]+")
 _UNSPACED = regex.compile(rf"[\u3400-\u9fff{SOUTH_LETTERS}]")
 _PART_OF_WORD = regex.compile(rf"(?<=[{SOUTH_LETTERS}])\u200b")  # shows where a line may be broken
 # A hyphen after a letter, a digit, a closing bracket or another hyphen is no minus.
