@@ -86,6 +86,8 @@ def test_what_is_wrong_with_single_datasets_is_mended(
         (entry("max_length"), (" ".join("a" * 150), "б"), ("a", " ".join("б" * 151))),
         (entry("max_length", MAXLENGTH="10"), (" ".join("a" * 10), "б"), (" ".join("a" * 11), "б")),
         (entry("max_word_length"), ("a" * 150, "б б"), ("a", "а " + "б" * 151)),
+        (entry("max_word_length"), ("a", "ไทย" * 90 + "a" * 150), ("a", "ไทย" * 90 + "a" * 151)),
+        (entry("max_word_length"), ("a", "གྲྭ་" * 90 + " ខ្មែរ" * 90), ("a", "ไทย" * 90 + " " + "漢字" * 76)),
         (entry("src_trg_ratio", RATIO=0.5), ("a b", "а"), ("a b c", "а")),
         (entry("src_trg_ratio", RATIO=0.5, LOG=True), ("a b", "а"), ("a b c d", "а")),
         (
