@@ -90,6 +90,8 @@ def _check_sides(step: FilterStep) -> None:
         )
     if step.name in FILTERS.difference(OF_ONE_SIDE, OF_ANY_SIDE) and step.sides:
         raise InputError(f'{step} works on pairs, and names a language. Write "language": null.')
+    if step.name == "opus.RegExpFilter" and len(step.value("regexps", ["", ""])) != 2:
+        raise InputError(f"{step}: regexps must have two expressions, for the source and the target.")
 
 
 def _check_mono(step: FilterStep) -> None:

@@ -143,7 +143,10 @@ def test_edits_are_seen_by_the_filters_that_follow(tmp_path: Path) -> None:
         (entry("regexp", "en", PATTERN="s/(/x/"), "perl -C -pe .* failed: Unmatched"),
         (entry("sed", "en", PATTERN="(", REPLACEMENT=""), "sed -E .* failed"),
         (entry("opus.RegExpSub", "en", patterns=[["(", "", 0, ""]]), "is no regular expression"),
+        (entry("opus.RegExpSub", "en", patterns=[["a", "", 0, ["NOPE"]]]), "with flags such as IGNORECASE"),
+        (entry("opus.RegExpSub", "en", patterns=["a"]), "'a' is not .pattern, replacement, count, flags."),
         (entry("opus.RegExpFilter", regexps=["(", ""]), "not a regular expression"),
+        (entry("opus.RegExpFilter", regexps=["a"]), "two expressions, for the source and the target"),
         (entry("remove_frequent_patterns", PATTERN_FILE="mine.txt"), "the file mine.txt is not given"),
     ],
 )
@@ -155,6 +158,15 @@ def test_mistakes_are_told_before_any_work(broken: dict[str, Any], told: str, tm
 def test_a_program_that_parts_lines_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="made 6 lines of 3"):
         filtered(tmp_path, GOOD, entry("regexp", "en", PATTERN="s/girl/\\n/"))
+
+
+@pytest.mark.parametrize("after", [[], [entry("max_length")]])
+def test_substitutions_that_part_lines_are_told_of(after: list[dict[str, Any]], tmp_path: Path) -> None:
+    sub = entry("opus.RegExpSub", "en", patterns=[["girl", "\\n", 0, []]])
+    with pytest.raises(
+        InputError, match=r"\(opus.RegExpSub\) writes a line feed into a line: 'The \\n reads"
+    ):
+        filtered(tmp_path, GOOD, sub, *after)
 
 
 def test_unknown_parameters_are_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
