@@ -53,6 +53,12 @@ def filtered(folder: Path, pair: Pair, *filters: dict[str, Any]) -> Pair | None:
             ("Да", "нана"),
         ),
         ([entry("currency_mismatch", FIX=True)], ("It is €5.", "Стоит $5."), ("It is €5.", "Стоит €5.")),
+        (
+            [entry("currency_mismatch", FIX=True)],
+            ("Pay 100 USD (USD).", "Payer 100ALL (ALL) à l'ALLÉE ALLEGRO."),
+            ("Pay 100 USD (USD).", "Payer 100USD (USD) à l'ALLÉE ALLEGRO."),
+        ),
+        ([entry("currency_mismatch", FIX=True)], ("€5 %s", "5 $ %2$s"), ("€5 %s", "5 € %2$s")),
     ],
 )
 def test_texts_are_repaired(
