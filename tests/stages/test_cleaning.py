@@ -227,7 +227,7 @@ def test_patterns_of_a_filter_that_names_no_file_are_the_default_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("translations_assets.stages.filter_files.ROOT", tmp_path)
-    frequent = {"filter": "remove_frequent_patterns", "parameters": {}, "language": None}
+    frequent: dict[str, Any] = {"filter": "remove_frequent_patterns", "parameters": {}, "language": None}
     (tmp_path / "frequent.filters.json").write_text(json.dumps({"filters": [frequent]}))
     expected = [RepoFile(f"{FILTERS}/remove_frequent_patterns.txt")]
     assert pattern_files([RepoFile("frequent.filters.json")]) == expected
