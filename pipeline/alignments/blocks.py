@@ -32,6 +32,7 @@ NEXT_MB = 600  # for the block that is read meanwhile
 # Training does not read such lines either.
 MAX_WORDS = 500
 SAMPLE_SEED = 1111
+MARK = "\ufeff"  # of the order of bytes; whoever reads a file of lines drops the one that it begins with
 
 Pair = tuple[str, ...]
 
@@ -174,8 +175,9 @@ def _write_block(block: Block, pairs: Iterable[Pair]) -> None:
     with LineWriter(block.source) as source_lines, LineWriter(block.target) as target_lines:
         for source, target in pairs:
             usable = can_align(source, target)
-            source_lines.write(source if usable else "")
-            target_lines.write(target if usable else "")
+            for side, line in ((source_lines, source), (target_lines, target)):
+                begins = side.lines == 0 and line.startswith(MARK)
+                side.write((MARK if begins else "") + line if usable else "")
     logger.info("Block %d: %s pairs to align", block.number, f"{source_lines.lines:,}")
 
 

@@ -9,14 +9,15 @@ What is found of blocks adds up to what is found of the whole (`pipeline.clean.t
 the gates to say.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 from pipeline.clean.filtering.lengths import letter_weights
+from pipeline.clean.filtering.strings import WORD_LETTERS
 from pipeline.clean.tally import BIN, MAX_PLACES, MAX_SAMPLES, SAMPLE_CHARACTERS, Agreement
 
 WINDOW, STEP = 100, 1_250  # lines that are looked at together, and from one such window to the next
@@ -31,7 +32,8 @@ SMALL_WORDS = 4  # of a source, from which on it tells what of it was left as it
 LEFT = 0.4  # the share of these that stand in the target of a line that is translated in part, or not
 LONG = 40  # letters of a source whose translation's length tells something
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = regex.compile(rf"(?V1)[{WORD_LETTERS}\p{{N}}]+")
+_NUMERAL = regex.compile(r"\p{N}")
 
 Numbers = npt.NDArray[np.float64]
 
@@ -87,7 +89,7 @@ def _fits(sources: Sequence[str], targets: Sequence[str]) -> Numbers:
 def _telling(line: str) -> frozenset[str]:
     """The words of a line that tell lines apart: of some length, and numbers."""
     return frozenset(
-        word.casefold() for word in _WORD.findall(line) if len(word) > SHORT or not word.isalpha()
+        word.casefold() for word in _WORD.findall(line) if len(word) > SHORT or _NUMERAL.search(word)
     )
 
 
@@ -100,7 +102,7 @@ def _won(fits: Numbers) -> tuple[Numbers, Numbers]:
 
 def _add_pair(found: Agreement, source: str, target: str) -> None:
     """Count what of a source stands in its target, and how long that is if it is another text."""
-    small = [word for word in _WORD.findall(source) if word.isalpha() and not word[0].isupper()]
+    small = [word for word in _WORD.findall(source) if not (_NUMERAL.search(word) or word[0].isupper())]
     there = set(_WORD.findall(target)) if len(small) >= SMALL_WORDS else set()
     left = sum(word in there for word in small)
     if len(small) >= SMALL_WORDS:

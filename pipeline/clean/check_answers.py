@@ -18,14 +18,14 @@ Merging drops empty lines.
 import argparse
 import json
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.clean.evidence import Script
-from pipeline.clean.faults import Lengths, fault
+from pipeline.clean.faults import Lengths, fault, may_refuse
 from pipeline.clean.identification import Identifier, make_identifier
 from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines, zip_lines
@@ -36,6 +36,7 @@ from pipeline.common.staging import staged
 LEARNT_FROM = 4_000  # answers by which it is known what languages and lengths there are
 SAMPLES = 5  # for each fault
 SAMPLE_CHARACTERS = 200
+ENGLISH = frozenset({"en", "eng", "eng_Latn"})  # labels
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write the translations and stats.json."""
     args = parse_arguments(argv)
     source = Script(args.src_script)
-    rows = [_read(line, answer, source) for line, answer in zip_lines(args.text, args.answers)]
+    in_english = not ENGLISH.isdisjoint(args.trg_labels)
+    rows = [_read(line, answer, source, in_english) for line, answer in zip_lines(args.text, args.answers)]
     identifier = make_identifier(args.trg_labels, args.trg_script, args.language_model, args.always)
     judge_together(rows, identifier)
     with staged(args.output) as (output, _):
@@ -98,18 +100,19 @@ class Row:
         return (*self.faults, self.failed)[0]
 
 
-def _read(line: str, answer: str, source: Script) -> Row:
+def _read(line: str, answer: str, source: Script, in_english: bool) -> Row:
     """Read the answers of a line, with the faults that show by themselves. Raises InputError."""
     try:
         told = dict(json.loads(answer))
         answers, failed = [str(text) for text in told.get("candidates", ())], str(told.get("failed", ""))
     except (ValueError, TypeError) as error:
         raise InputError(f"These are no answers of pipeline.translate.ask: {answer[:80]!r}") from error
-    return Row(line, answers, [fault(line, text, source) for text in answers], failed)
+    return Row(line, answers, [fault(line, text, source, in_english) for text in answers], failed)
 
 
 def judge_together(rows: Sequence[Row], identifier: Identifier) -> None:
-    """Add the faults that show beside the other answers: their language, then their length."""
+    """Add the faults that show beside the other answers: refusals, their language, then their length."""
+    _find_refusals(rows)
     identifier.learn(sample((text for _, _, text in _faultless(rows)), LEARNT_FROM, seed=1))
     found = [*_faultless(rows)]
     others = identifier.others([text for _, _, text in found])
@@ -118,6 +121,16 @@ def judge_together(rows: Sequence[Row], identifier: Identifier) -> None:
     lengths = Lengths(sample(((row.line, text) for row, _, text in _faultless(rows)), LEARNT_FROM, seed=1))
     for row, place, text in [*_faultless(rows)]:
         row.faults[place] = "length" if lengths.is_off(row.line, text) else ""
+
+
+def _find_refusals(rows: Sequence[Row]) -> None:
+    """Add the fault of what may be a refusal or a translation, and is the answer to several lines."""
+    lines: dict[str, set[str]] = defaultdict(set)
+    for row, _, text in _faultless(rows):
+        if may_refuse(row.line, text):
+            lines[text].add(row.line)
+    for row, place, text in [*_faultless(rows)]:
+        row.faults[place] = "refusal" if len(lines.get(text, ())) > 1 else ""
 
 
 def _faultless(rows: Sequence[Row]) -> Iterator[tuple[Row, int, str]]:

@@ -32,7 +32,7 @@ LENGTH = 2048  # of a centre; times the longest vector of a line, 7 * 32 * 32, i
 CLUSTERS = 200
 LEAST = 20  # lines of the sample, for each cluster
 ROUNDS = 8
-PIECE = 512  # lines of which the runs are counted together
+PIECE = 512  # lines that are counted and scaled together
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,14 @@ class Clusters:
 
 def find_clusters(sample: Sequence[bytes], seed: str) -> Clusters:
     """Find up to 200 clusters of lines, by k-means from seeded first centres (k-means++)."""
-    pieces = (sample[first : first + PIECE] for first in range(0, len(sample), PIECE))
-    counts = np.concatenate([count_runs(b"".join(line + b"\n" for line in piece)) for piece in pieces])
-    filled = np.maximum(np.count_nonzero(counts, axis=0), 1)
+    vectors = np.empty((len(sample), BOXES), dtype=np.float32)
+    pieces = [slice(first, first + PIECE) for first in range(0, len(sample), PIECE)]
+    for piece in pieces:
+        vectors[piece] = count_runs(b"".join(line + b"\n" for line in sample[piece]))
+    filled = np.maximum(np.count_nonzero(vectors, axis=0), 1)
     weights = np.minimum(np.rint(4 * np.sqrt(len(sample) / filled)), HEAVIEST).astype(np.float32)
-    vectors = _scaled(counts * weights)
+    for piece in pieces:
+        vectors[piece] = _scaled(vectors[piece] * weights)
     centres = _first_centres(vectors, max(1, min(CLUSTERS, len(sample) // LEAST)), seed)
     for _ in range(ROUNDS):
         centres = _moved(vectors, centres)

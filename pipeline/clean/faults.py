@@ -21,12 +21,17 @@ CHATTER = re.compile(
     r"|^note\s*:.{0,200}\btranslat|\((translator['’]s )?note\s*:|```|</?think>",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"```|</?think>", re.IGNORECASE)  # of no language
+_END = re.compile(r"[.!?:]+(?!\w)|[。！？：।۔؟]+")
 RATIO, SLACK = 2.5, 15  # times the usual length of a translation, and characters beyond it
 TELLING = 20  # characters of sentences by which the usual length is known
 
 
-def fault(source: str, answer: str, script: Script) -> str:
+def fault(source: str, answer: str, script: Script, in_english: bool) -> str:
     """The fault that one sentence and its answer show, or nothing. `script` is that of the source.
+
+    in_english  the answer should be in the language of REFUSAL and CHATTER, so that it may say such a thing
+                because its sentence does
 
     empty          no text
     several_lines  a line break, where the sentence has none
@@ -38,14 +43,25 @@ def fault(source: str, answer: str, script: Script) -> str:
         return "empty"
     if "\n" in answer.strip() or "\r" in answer.strip():
         return "several_lines"
-    if CHATTER.search(answer) and not CHATTER.search(source):
+    translated = in_english and not _TAG.search(answer) and _ends(answer) == _ends(source)
+    if CHATTER.search(answer) and not CHATTER.search(source) and not translated:
         return "chatter"
-    if REFUSAL.search(answer) and not REFUSAL.search(source):
+    if may_refuse(source, answer) and not translated:
         return "refusal"
     own, given = _alike(source), _alike(answer)
     if own in given and script.evidence(source).is_enough:
         return "copied" if own == given else "chatter"
     return ""
+
+
+def may_refuse(source: str, answer: str) -> bool:
+    """True if an answer says what a model says that does not translate, and its sentence does not say it."""
+    return bool(REFUSAL.search(answer)) and not REFUSAL.search(source)
+
+
+def _ends(text: str) -> int:
+    """The ends of sentences, and colons. What is said beside a translation adds some."""
+    return len(_END.findall(text))
 
 
 def _alike(text: str) -> str:

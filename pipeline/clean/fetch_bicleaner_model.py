@@ -26,6 +26,7 @@ from pipeline.common.downloads import fetch, is_mirrored
 from pipeline.common.errors import InputError
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
+from pipeline.common.web import NeedsLogin, NotFound
 
 HOST = "https://huggingface.co"
 # What is needed without Bicleaner's hard rules, whose files take 400 MB more.
@@ -79,13 +80,14 @@ def _find(src: str, trg: str, scratch: Path) -> tuple[str, dict[str, Any]]:
 
     One that the mirror has comes before those that it lacks, so that a machine without a network needs no
     other. Of a repository that does not exist the hub says that a login is needed (401), not that it is gone.
+    Raises what `fetch` raises for any other reason.
     """
     addresses = {f"{HOST}/api/models/{name}/revision/main": name for name in repositories(src, trg)}
     answer = scratch / "commit.json"
     for url in sorted(addresses, key=lambda url: not is_mirrored(url)):
         try:
             fetch(url, answer)
-        except InputError as error:
+        except (NotFound, NeedsLogin) as error:
             logger.info("%s: %s", addresses[url], error)
         else:
             return addresses[url], _commit(answer, url)

@@ -14,6 +14,7 @@ a million pairs (50,000 on the CPU) are kept in checkpoint sets.
 
 import argparse
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -80,9 +81,18 @@ def _program(python: Path, model: Path, swapped: bool) -> Program:
         *("-", "-", str(model / "metadata.yaml")),
     ]
     if gpus():
-        devices = [{"CUDA_VISIBLE_DEVICES": str(device)} for device in gpus()]
+        devices = [{"CUDA_VISIBLE_DEVICES": name} for name in _devices()]
         return Program(command, devices, BLOCKS_ON_GPU * PAIRS)
     return Program(command, [{"CUDA_VISIBLE_DEVICES": "", "BICLEANER_AI_THREADS": str(threads())}], PAIRS)
+
+
+def _devices() -> list[str]:
+    """The machine's own names of the GPUs that the script may use.
+
+    The script's numbers count the devices of CUDA_VISIBLE_DEVICES, or the machine's where it is not set.
+    """
+    visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    return [visible[number] if number < len(visible) else str(number) for number in gpus()]
 
 
 if __name__ == "__main__":

@@ -40,6 +40,10 @@ class NotFound(InputError):
     """The file does not exist at its address."""
 
 
+class NeedsLogin(InputError):
+    """The server wants to know who asks (401); the hub says so, too, of what does not exist."""
+
+
 class Unreachable(TemporaryError):
     """No answer from the network."""
 
@@ -179,7 +183,8 @@ def _check_status(response: requests.Response, url: str, progress: Progress) -> 
         raise TemporaryError(f"{shown(url)} could not be fetched: {status}. Try again later")
     host = urlsplit(url).hostname or ""
     login = TOKENS.get(host) or login_variable(host)
-    raise InputError(
+    error = NeedsLogin if response.status_code == 401 else InputError
+    raise error(
         f"{shown(url)} could not be fetched: {status}. Check the URL, and whether it asks for a login"
         f" (set {login})."
     )

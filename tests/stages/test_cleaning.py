@@ -14,6 +14,7 @@ from tests.stages.configs import FULL, IMPORTS, SMALL, files, graph, labels
 from translations_assets.config.datasets import check_mono, parse_dataset
 from translations_assets.config.languages import language
 from translations_assets.graph.graph import Graph
+from translations_assets.graph.step import RepoFile
 from translations_assets.stages.cleaning import BICLEANER_FILES, max_tokens
 from translations_assets.stages.filter_files import (
     FAST,
@@ -22,6 +23,7 @@ from translations_assets.stages.filter_files import (
     ROOT,
     filter_files,
     mono_filter_files,
+    pattern_files,
 )
 from translations_assets.stages.languages import opuscleaner_code
 
@@ -219,6 +221,16 @@ def test_the_programs_that_filters_run_are_named(tmp_path: Path, monkeypatch: py
     mine.write_text(json.dumps({"filters": filters}))
     step = graph(FULL + "# with another file of its own\n").step("clean-corpus-opus_ParaCrawl_v9-en-ru")
     assert step.programs == ("perl", "sed")
+
+
+def test_patterns_of_a_filter_that_names_no_file_are_the_default_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("translations_assets.stages.filter_files.ROOT", tmp_path)
+    frequent: dict[str, Any] = {"filter": "remove_frequent_patterns", "parameters": {}, "language": None}
+    (tmp_path / "frequent.filters.json").write_text(json.dumps({"filters": [frequent]}))
+    expected = [RepoFile(f"{FILTERS}/remove_frequent_patterns.txt")]
+    assert pattern_files([RepoFile("frequent.filters.json")]) == expected
 
 
 # Filter files of monolingual text

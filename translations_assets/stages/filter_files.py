@@ -15,6 +15,7 @@ from translations_assets.graph.step import RepoFile
 ROOT = repository_root()
 FILTERS = "pipeline/clean/filters"
 DEFAULT = "default.filters.json"
+PATTERNS = "remove_frequent_patterns.txt"  # where a filter names no other file
 
 # The mode `legacy`, the cleaning of 2024: repairs, what is wrong with single datasets, rules.
 LEGACY = ("legacy/repairs.filters.json", "legacy/rules.filters.json")
@@ -126,8 +127,11 @@ def _bare_name(dataset: Dataset) -> str:
 
 
 def pattern_files(filters: Sequence[RepoFile]) -> Sequence[RepoFile]:
-    """The files of frequent patterns that filter files name; they are next to the default one."""
-    names = (given.rpartition("/")[2] for given in _parameters(filters, "PATTERN_FILE"))
+    """The files of frequent patterns that filters take; they are next to the default filter file."""
+    takers = (
+        entry for file in filters for entry in _entries(file) if entry["filter"] == "remove_frequent_patterns"
+    )
+    names = (taker["parameters"].get("PATTERN_FILE", PATTERNS).rpartition("/")[2] for taker in takers)
     return [RepoFile(f"{FILTERS}/{name}") for name in dict.fromkeys(names)]
 
 

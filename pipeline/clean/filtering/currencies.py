@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import regex
 
 from pipeline.clean.filtering.block import Block, Column, Filter, Mask, table_of
 from pipeline.clean.filtering.filter_file import FilterStep
@@ -91,12 +92,18 @@ def without_words(found: Sequence[str], others: Sequence[str], other: str) -> li
     ]
 
 
+def _exchanged(text: str, old: str, new: str) -> str:
+    """The text with another currency wherever one stands by itself, and in no word: ALL, but not ALLEGRO."""
+    return regex.sub(rf"(?<!\p{{Latin}}){regex.escape(old)}(?!\p{{Latin}})", lambda _: new, text)
+
+
 def currency_mismatch(step: FilterStep, names: Mapping[str, list[str]]) -> Filter:
     """Drop pairs whose currencies differ; with FIX put the source's one into the target if that is all.
 
     A code that the other side has too, but not beside a number, is a word: "ARM 32" and "32 bit ARM".
 
     OpusCleaner glues a pair that it fixes to the next one, which then is lost; here it is a line of its own.
+    It also replaces codes inside of words.
     """
     currencies, fix = Currencies(names), step.flag("FIX", False)
     step.flag("DEBUG", False)
@@ -108,7 +115,7 @@ def currency_mismatch(step: FilterStep, names: Mapping[str, list[str]]) -> Filte
         if currencies.kinds(ours) == currencies.kinds(theirs):
             return target
         if fix and len(ours) == len(theirs) == 1 and is_code(ours[0]) == is_code(theirs[0]):
-            return target.replace(theirs[0], ours[0])
+            return _exchanged(target, theirs[0], ours[0])
         return None
 
     def work(block: Block) -> None:

@@ -23,6 +23,7 @@ from pipeline.clean.filtering.block import (
     table_of,
 )
 from pipeline.clean.filtering.filter_file import FilterStep
+from pipeline.clean.filtering.strings import SOUTH_LETTERS
 from pipeline.common.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,11 @@ def max_length(step: FilterStep) -> Filter:
 
 
 def max_word_length(step: FilterStep) -> Filter:
-    """Drop pairs in which more than MAXWORDLENGTH characters stand between two spaces."""
+    """Drop pairs in which more than MAXWORDLENGTH characters stand between two spaces.
+
+    Letters of scripts without spaces between words do not count, because a sentence of them may be as long;
+    they do in OpusCleaner.
+    """
     longest = step.number_of("MAXWORDLENGTH", 150)
 
     def work(block: Block) -> None:
@@ -62,12 +67,20 @@ def max_word_length(step: FilterStep) -> Filter:
 
 
 def with_long_word(column: Column, longest: float) -> Mask:
-    """The lines in which more than `longest` characters stand between two spaces."""
+    """The lines in which more than `longest` characters that count stand between two spaces."""
     ends = np.flatnonzero(column.blanks | column.is_character("\n"))
     lengths = np.diff(ends, prepend=-1) - 1
     too_long = np.zeros(len(column.codes), dtype=bool)
-    too_long[ends[lengths > longest]] = True
+    if (lengths > longest).any():
+        counted = np.cumsum(~(column.is_in(_unspaced_letters()) | column.blanks | column.is_character("\n")))
+        too_long[ends[np.diff(counted[ends], prepend=0) > longest]] = True
     return column.lines_with(too_long)
+
+
+@cache
+def _unspaced_letters() -> Table:
+    """Those of Thai and its kind; Chinese, Japanese and Korean have filter files without this filter."""
+    return table_of(regex.findall(rf"[{SOUTH_LETTERS}\p{{Tibetan}}]", every_character()))
 
 
 def src_trg_ratio(step: FilterStep) -> Filter:

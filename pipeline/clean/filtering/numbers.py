@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
+import regex
 from icu4py.messageformat import MessageFormat
 
 from pipeline.clean.filtering.block import Block, Filter
 from pipeline.clean.filtering.filter_file import FilterStep
-from pipeline.clean.filtering.strings import without_numbering
+from pipeline.clean.filtering.strings import SOUTH_LETTERS, WORD_LETTERS, without_numbering
 
 # White space parts groups of three digits only; ".5" is a number as well. The expression begins with a class
 # of characters, for which the search is fast, and looks back from there.
@@ -22,7 +23,9 @@ _NUMBER = re.compile(
 )
 _SEPARATOR = re.compile(r"[^\d]")
 _WORD = re.compile(r"\w")
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = regex.compile(rf"(?V1)[{WORD_LETTERS}\p{{Nl}}\p{{No}}]+")
+_UNSPACED = regex.compile(rf"[\u3400-\u9fff{SOUTH_LETTERS}]")
+_PART_OF_WORD = regex.compile(rf"(?<=[{SOUTH_LETTERS}])\u200b")  # shows where a line may be broken
 # A hyphen after a letter, a digit, a closing bracket or another hyphen is no minus.
 _NEGATIVE = re.compile(r"[-\u2212](?<![\w)\]\-\u2212].)[.,]?\d+")
 _GROUPING = frozenset(".,'’٬ \u00a0\u2009\u202f")
@@ -145,7 +148,7 @@ def _is_spelled(number: Number, text: str, lang: str) -> bool:
     """Whether a text has a small number in words: 2 as "deux", 1 as "une", 3 as "troisième"."""
     if not lang or len(number.text) > len(str(MOST_SPELLED)) or not number.text.isdecimal():
         return False
-    words = f" {' '.join(_WORDS.findall(text.casefold()))} "
+    words = f" {' '.join(_WORDS.findall(_PART_OF_WORD.sub('', text.casefold())))} "
     return any(form in words for form in _spelled(int(number.text), lang))
 
 
@@ -153,10 +156,5 @@ def _is_spelled(number: Number, text: str, lang: str) -> bool:
 def _spelled(number: int, lang: str) -> frozenset[str]:
     kinds = [f"%spellout-{kind}{rule and '-'}{rule}" for kind in ("cardinal", "ordinal") for rule in _RULES]
     forms = {MessageFormat(f"{{n,spellout,{kind}}}", lang).format({"n": number}) for kind in kinds}
-    words = (form.replace("\xad", "").replace("-", " ").casefold() for form in forms)
-    return frozenset(word if _unspaced(word) else f" {word} " for word in words)
-
-
-def _unspaced(word: str) -> bool:
-    """Whether a word is written in ideographs, which stand among others without spaces."""
-    return "\u3400" <= word[:1] <= "\u9fff"
+    words = (_PART_OF_WORD.sub("", form.replace("\xad", "")).replace("-", " ").casefold() for form in forms)
+    return frozenset(word if _UNSPACED.match(word) else f" {word} " for word in words)

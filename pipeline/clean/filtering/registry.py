@@ -50,7 +50,16 @@ class Resources:
 
 
 def make_filters(steps: Sequence[FilterStep], resources: Resources) -> list[tuple[str, AnyFilter]]:
-    """The filters of a filter file, with their names. Raises InputError for one that cannot be had."""
+    """The filters of a filter file for pairs, with their names.
+
+    Raises InputError for one that cannot be had, or names a language where it should not, or none.
+    """
+    for step in steps:
+        _check_sides(step)
+    return _made(steps, resources)
+
+
+def _made(steps: Sequence[FilterStep], resources: Resources) -> list[tuple[str, AnyFilter]]:
     made: list[tuple[str, AnyFilter]] = []
     for step in steps:
         made.append((step.name, _make(step, resources)))
@@ -71,7 +80,18 @@ def make_mono_filters(
     for step in steps:
         _check_mono(step)
     nothing = Resources({}, {}, {}, {}, list, [code], opuscleaner)
-    return make_filters(steps, nothing)
+    return _made(steps, nothing)
+
+
+def _check_sides(step: FilterStep) -> None:
+    if step.name in OF_ONE_SIDE and not step.sides:
+        raise InputError(
+            f'{step} works on one language, and names none. Write "<src>", "<trg>" or "<src>,<trg>".'
+        )
+    if step.name in FILTERS.difference(OF_ONE_SIDE, OF_ANY_SIDE) and step.sides:
+        raise InputError(f'{step} works on pairs, and names a language. Write "language": null.')
+    if step.name == "opus.RegExpFilter" and len(step.value("regexps", ["", ""])) != 2:
+        raise InputError(f"{step}: regexps must have two expressions, for the source and the target.")
 
 
 def _check_mono(step: FilterStep) -> None:
@@ -146,4 +166,5 @@ OF_ONE_SIDE = (
 OF_EVERY_SIDE = (
     *("max_length", "max_word_length", "opus.RegExpFilter", "opus.RegExpSub", "remove_empty_lines"),
 )
+OF_ANY_SIDE = ("opus.RegExpSub",)  # in pairs, the side that is named, or both
 LEAVE_EMPTY = ("fix_wiki",)  # these drop pairs with an empty side in a second pass

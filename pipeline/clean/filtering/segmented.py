@@ -9,6 +9,7 @@ import regex
 
 from pipeline.clean.filtering.block import Block, Filter, Mask
 from pipeline.clean.filtering.filter_file import FilterStep
+from pipeline.clean.filtering.strings import SOUTH_LETTERS
 from pipeline.clean.filtering.texts import edit_sides
 
 # Chinese and Japanese: letters, and with them the punctuation of full width, whose space is in its form.
@@ -18,9 +19,8 @@ _EAST = regex.compile(f"[{_LETTERS}]")
 _EAST_PARTED = regex.compile(f"(?<=[{_LETTERS}]) +(?=[{_LETTERS}])")
 _EAST_SPACE = regex.compile(f"(?<={_WIDE}) +| +(?={_WIDE})")
 # Their spaces part sentences, foreign words and numbers from what is around them.
-_SOUTH_LETTERS = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_SOUTH = regex.compile(f"[{_SOUTH_LETTERS}]")
-_SOUTH_SPACE = regex.compile(f"(?<=[{_SOUTH_LETTERS}]) +(?=[{_SOUTH_LETTERS}])")
+_SOUTH = regex.compile(f"[{SOUTH_LETTERS}]")
+_SOUTH_SPACE = regex.compile(f"(?<=[{SOUTH_LETTERS}]) +(?=[{SOUTH_LETTERS}])")
 _HANGUL = regex.compile(r"\p{Hangul}")
 # Characters between spaces, on the average: words of a segmented text have 2 and 5, clauses 8 and 20.
 EAST_MOST, SOUTH_MOST = 4, 8

@@ -2,6 +2,12 @@
 
 import regex
 
+# The letters of words and their vowel signs, as the inside of a class after (?V1). Accents and points that
+# all scripts share, and that only help a reader, are left out: what stands before one is a word.
+WORD_LETTERS = r"\p{L}[\p{M}--\p{Script=Inherited}]"
+# Scripts without spaces between words, as the inside of a class; beside those of Chinese and Japanese.
+SOUTH_LETTERS = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
 # Between words of the text it stands for something else, or for nothing that is read.
 _CODE = regex.compile(
     r"</?\p{L}[^<>]*>"  # <b>, <file name>

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -77,20 +78,35 @@ def _with_ampersand(block: Block, side: int) -> Mask:
 
 def substitute(step: FilterStep) -> Filter:
     """Python's regular expressions, replaced one after the other: [pattern, replacement, count, flags]."""
-    substitutions = [
-        (_compiled(step, pattern, sum(re.RegexFlag[flag] for flag in flags)), replacement, count)
-        for pattern, replacement, count, flags in step.value("patterns", [])
-    ]
+    substitutions = [_substitution(step, entry) for entry in step.value("patterns", [])]
 
     def edit(text: str) -> str:
         for pattern, replacement, count in substitutions:
             text = pattern.sub(replacement, text, count=count)
-        return text
+        return _one_line(step, text)
 
     def work(block: Block) -> None:
         edit_sides(block, step.sides or range(len(block.columns)), edit, all_rows)
 
     return work
+
+
+def _substitution(step: FilterStep, entry: Any) -> tuple[re.Pattern[str], str, int]:
+    try:
+        pattern, replacement, count, flags = entry
+        flag = sum(re.RegexFlag[name] for name in flags)
+    except (TypeError, ValueError, KeyError):
+        raise InputError(
+            f"{step}: {entry!r} is not [pattern, replacement, count, flags], with flags such as IGNORECASE."
+        ) from None
+    return _compiled(step, pattern, flag), replacement, count
+
+
+def _one_line(step: FilterStep, text: str) -> str:
+    """The text. Raises InputError if it is two lines."""
+    if "\n" in text:
+        raise InputError(f"{step} writes a line feed into a line: {text[:200]!r}. It may not part lines.")
+    return text
 
 
 def _compiled(step: FilterStep, pattern: str, flags: int) -> re.Pattern[str]:
@@ -123,7 +139,7 @@ def remove_frequent_patterns(step: FilterStep, patterns: Sequence[str]) -> Filte
         for condition, pattern, replacement in substitutions:
             if condition is None or condition.match(pair):
                 source, target = pattern.sub(replacement, source), pattern.sub(replacement, target)
-        return source, target
+        return _one_line(step, source), _one_line(step, target)
 
     def concerned(block: Block) -> Mask:
         rows = np.zeros_like(block.alive)

@@ -242,6 +242,15 @@ def test_an_empty_part_gives_empty_files(learned: Path, tmp_path: Path) -> None:
     assert stats["lines"]["in"] == 0
 
 
+def test_a_first_word_that_is_a_byte_order_mark_stays(tmp_path: Path) -> None:
+    """It is a word in any line of a block, the first one included."""
+    pairs = [("\ufeff the cat", "la kato")] * 10 + [("the dog", "\ufeff la hundo")] * 10
+    for number, lines in enumerate((pairs, pairs[::-1])):
+        (tmp_path / str(number)).mkdir()
+        block = blocks.align_sample(lines, tmp_path / str(number))
+        assert list(zip(read_lines(block.source), read_lines(block.target), strict=True)) == lines
+
+
 def test_words_are_counted_as_eflomal_counts_them() -> None:
     assert blocks.can_align("a b", " ".join("x" * 500))
     assert not blocks.can_align("a b", " ".join("x" * 501))

@@ -129,6 +129,18 @@ def test_words_that_are_left_as_they_are() -> None:
     assert found.samples == [" ||| ".join(pairs[1]), " ||| ".join(pairs[5])]
 
 
+def test_vowel_signs_are_part_of_words() -> None:
+    """Hindi and Marathi: two of four words are the same in one of the pairs, and letters in all."""
+    pairs = [
+        ("यह किताब बहुत अच्छी है", "हे पुस्तक खूप छान आहे"),
+        ("कल मैं बाजार गया था", "काल मी बाजारात गेलो होतो"),
+        ("सरकार नई योजना बनाती", "सरकार नवीन योजना आखते"),
+    ]
+    found = agreement(*map(list, zip(*pairs, strict=True)))
+    assert (found.sentences, found.partly) == (3, 1)
+    assert found.samples == [" ||| ".join(pairs[2])]
+
+
 def test_lengths_of_translations() -> None:
     """Letters and digits count, an ideograph as three; short sources and copies do not count."""
     source = "a" * 39 + "1"

@@ -1,8 +1,10 @@
 """Tests of clusters of lines: what is alike comes together, by exact numbers."""
 
 import random
+import tracemalloc
 
 import numpy as np
+import pytest
 
 from pipeline.clean import clusters
 from pipeline.clean.clusters import BOXES, CLUSTERS, LENGTH, MOST, count_runs, find_clusters
@@ -61,6 +63,19 @@ def test_numbers_are_whole_and_exact_in_32_bits() -> None:
     assert longest * (LENGTH + np.sqrt(BOXES) / 2) < 1 << 24
     exact = (count_runs(text_of(sample)) * found.weights).astype(np.int64) @ found.centres.astype(np.int64).T
     assert found.of(text_of(sample)).tolist() == exact.argmax(axis=1).tolist()
+
+
+def test_the_sample_is_in_memory_twice_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vectors, and those of a cluster in a copy."""
+    monkeypatch.setattr(clusters, "ROUNDS", 1)
+    monkeypatch.setattr(clusters, "PIECE", 64)
+    draw = random.Random(1)
+    sample = [" ".join(str(draw.random()) for _ in range(8)).encode() for _ in range(2_048)]
+    tracemalloc.start()
+    find_clusters(sample, "seed")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * np.dtype(np.float32).itemsize * BOXES * len(sample)
 
 
 def test_clusters_are_few_of_a_small_text_and_rich_where_text_is() -> None:

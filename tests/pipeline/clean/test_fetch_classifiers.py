@@ -26,7 +26,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TRANSLATIONS_MIRROR", str(tmp_path / "mirror"))
 
     def nothing(url: str, progress: object) -> web.Chunks:
-        raise InputError(f"{url} could not be fetched: the server answered 401 Unauthorized.")
+        raise web.NeedsLogin(f"{url} could not be fetched: the server answered 401 Unauthorized.")
         yield b""
 
     monkeypatch.setattr(downloads, "from_server", nothing)
@@ -94,6 +94,22 @@ def test_a_pair_without_english_and_without_a_model(tmp_path: Path, mirror: Path
     ):
         fetch_model(tmp_path, "fr", "de")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_proxy_that_cannot_be_used_is_not_taken_for_a_missing_model(
+    tmp_path: Path, mirror: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first repository cannot be asked for; the large model, which is there, is not the pair's."""
+    add_model(mirror, "bitextor/bicleaner-ai-full-large-en-xx")
+    monkeypatch.setattr(fetch_bicleaner_model, "is_mirrored", lambda url: False)
+
+    def by_proxy(url: str, progress: object) -> web.Chunks:
+        raise InputError(f"The URL {url} cannot be fetched: Missing dependencies for SOCKS support.")
+        yield b""
+
+    monkeypatch.setattr(downloads, "from_server", by_proxy)
+    with pytest.raises(InputError, match="Missing dependencies for SOCKS"):
+        fetch_model(tmp_path, "en", "fr")
 
 
 @pytest.mark.parametrize("metadata", ["", "source_lang: en", "[: not YAML"])

@@ -107,12 +107,24 @@ def test_on_the_cpu_no_gpu_is_asked_for(case: Case) -> None:
 
 
 def test_each_gpu_has_a_process(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setenv("TRANSLATIONS_GPUS", "0 3")
     monkeypatch.setattr(score_bicleaner, "PAIRS", 1)  # twenty of them are a block
     assert case.scores() == list(map(expected, SOURCE, TARGET))
     both = sorted(calls(), key=lambda call: len(call["lines"]), reverse=True)
     assert [(call["devices"], len(call["lines"])) for call in both] == [("0", 20), ("3", 3)]
     assert all({"--require_gpu", "--fp16"} <= set(call["argv"]) for call in both)
+
+
+def test_a_process_takes_the_gpu_that_the_worker_was_given(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,MIG-a3b1-02")
+    monkeypatch.setenv("TRANSLATIONS_GPUS", "0 1")
+    monkeypatch.setattr(score_bicleaner, "PAIRS", 1)
+    case.scores()
+    both = sorted(calls(), key=lambda call: len(call["lines"]), reverse=True)
+    assert [call["devices"] for call in both] == ["2", "MIG-a3b1-02"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import requests
 from pipeline.common import web
 from pipeline.common.downloads import fetch
 from pipeline.common.errors import InputError
-from pipeline.common.web import NotFound, Unreachable
+from pipeline.common.web import NeedsLogin, NotFound, Unreachable
 from tests.pipeline.common.conftest import Answer, Server, left_over
 
 
@@ -69,7 +69,7 @@ def test_a_login_that_is_asked_for_is_named(
 ) -> None:
     monkeypatch.setattr(web, "TOKENS", {"127.0.0.1": "HF_TOKEN"})
     server.answers = [Answer(status=401, content=b"who are you?")]
-    with pytest.raises(InputError, match=r"answered 401 .* asks for a login \(set HF_TOKEN\)\."):
+    with pytest.raises(NeedsLogin, match=r"answered 401 .* asks for a login \(set HF_TOKEN\)\."):
         fetch(f"{server.url}/a.txt", tmp_path / "a.txt")
 
 

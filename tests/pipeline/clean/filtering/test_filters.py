@@ -53,6 +53,12 @@ def filtered(folder: Path, pair: Pair, *filters: dict[str, Any]) -> Pair | None:
             ("Да", "нана"),
         ),
         ([entry("currency_mismatch", FIX=True)], ("It is €5.", "Стоит $5."), ("It is €5.", "Стоит €5.")),
+        (
+            [entry("currency_mismatch", FIX=True)],
+            ("Pay 100 USD (USD).", "Payer 100ALL (ALL) à l'ALLÉE ALLEGRO."),
+            ("Pay 100 USD (USD).", "Payer 100USD (USD) à l'ALLÉE ALLEGRO."),
+        ),
+        ([entry("currency_mismatch", FIX=True)], ("€5 %s", "5 $ %2$s"), ("€5 %s", "5 € %2$s")),
     ],
 )
 def test_texts_are_repaired(
@@ -86,6 +92,8 @@ def test_what_is_wrong_with_single_datasets_is_mended(
         (entry("max_length"), (" ".join("a" * 150), "б"), ("a", " ".join("б" * 151))),
         (entry("max_length", MAXLENGTH="10"), (" ".join("a" * 10), "б"), (" ".join("a" * 11), "б")),
         (entry("max_word_length"), ("a" * 150, "б б"), ("a", "а " + "б" * 151)),
+        (entry("max_word_length"), ("a", "ไทย" * 90 + "a" * 150), ("a", "ไทย" * 90 + "a" * 151)),
+        (entry("max_word_length"), ("a", "གྲྭ་" * 90 + " ខ្មែរ" * 90), ("a", "ไทย" * 90 + " " + "漢字" * 76)),
         (entry("src_trg_ratio", RATIO=0.5), ("a b", "а"), ("a b c", "а")),
         (entry("src_trg_ratio", RATIO=0.5, LOG=True), ("a b", "а"), ("a b c d", "а")),
         (
@@ -134,11 +142,17 @@ def test_edits_are_seen_by_the_filters_that_follow(tmp_path: Path) -> None:
         (entry("bifixer", "en"), r"made.filters.json, filter 1 \(bifixer\) is for OpusCleaner itself"),
         (entry("max_length", MAXLENGTH="many"), "MAXLENGTH is 'many', not a number"),
         (entry("normalize_whitespace", "de"), "is for the language 'de', but the corpus has en and ru"),
+        (entry("sed", PATTERN="a"), r"filter 1 \(sed\) works on one language, and names none"),
+        (entry("desegment"), r'Write "<src>", "<trg>" or "<src>,<trg>"'),
+        (entry("max_length", "en"), r'\(max_length\) works on pairs, .* Write "language": null'),
         (entry("fix_wiki", REMOVEEMPTYLINES=False), "Set it to true"),
         (entry("regexp", "en", PATTERN="s/(/x/"), "perl -C -pe .* failed: Unmatched"),
         (entry("sed", "en", PATTERN="(", REPLACEMENT=""), "sed -E .* failed"),
         (entry("opus.RegExpSub", "en", patterns=[["(", "", 0, ""]]), "is no regular expression"),
+        (entry("opus.RegExpSub", "en", patterns=[["a", "", 0, ["NOPE"]]]), "with flags such as IGNORECASE"),
+        (entry("opus.RegExpSub", "en", patterns=["a"]), "'a' is not .pattern, replacement, count, flags."),
         (entry("opus.RegExpFilter", regexps=["(", ""]), "not a regular expression"),
+        (entry("opus.RegExpFilter", regexps=["a"]), "two expressions, for the source and the target"),
         (entry("remove_frequent_patterns", PATTERN_FILE="mine.txt"), "the file mine.txt is not given"),
     ],
 )
@@ -150,6 +164,15 @@ def test_mistakes_are_told_before_any_work(broken: dict[str, Any], told: str, tm
 def test_a_program_that_parts_lines_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="made 6 lines of 3"):
         filtered(tmp_path, GOOD, entry("regexp", "en", PATTERN="s/girl/\\n/"))
+
+
+@pytest.mark.parametrize("after", [[], [entry("max_length")]])
+def test_substitutions_that_part_lines_are_told_of(after: list[dict[str, Any]], tmp_path: Path) -> None:
+    sub = entry("opus.RegExpSub", "en", patterns=[["girl", "\\n", 0, []]])
+    with pytest.raises(
+        InputError, match=r"\(opus.RegExpSub\) writes a line feed into a line: 'The \\n reads"
+    ):
+        filtered(tmp_path, GOOD, sub, *after)
 
 
 def test_unknown_parameters_are_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
