@@ -186,6 +186,22 @@ def test_a_run_that_finds_every_slot_taken_says_for_whom_it_waits(place: Place) 
     assert events == [Waiting(message)]
 
 
+def test_a_step_that_waits_for_another_of_its_run_says_so(place: Place) -> None:
+    """Both have the same key: one script makes what both are."""
+    store, runner = place.store, LocalRunner(place.root / "state", cpus=2, gpus=[])
+    work, told, cancel = job(store, COPY), list[JobEvent](), threading.Event()
+    begun = {"its-twin": work.step, work.label: work.step}
+    store.write_run(work.provenance.run, RunRecord(work.provenance.run, "en-eo.tiny", "ann", begun=begun))
+    with store.owners.lock(*work.step), held(Slots(place.root / "state" / "slots", 2, []), 2, 0, cancel):
+
+        def note(event: JobEvent) -> None:
+            told.append(event)
+            cancel.set()
+
+        assert attempt(runner, work, store, cancel, note).kind == "cancelled"
+    assert told == [Waiting("waits for its-twin, which is made from the same")]
+
+
 def test_a_run_that_waits_says_how_far_it_is_and_names_no_run_that_has_ended(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,11 +74,20 @@ def wait_for_owner(submission: Submission, period: float) -> Work[Outcome | None
 
 def _for_whom(submission: Submission) -> str:
     """Name the maker of the step, and its progress, as far as it saves points to resume from."""
-    step, store = submission.job.step, submission.store
-    run = begun_by_runs(store, submission.job.provenance.run).get(step)
-    saved = newest_save(store, *step) if submission.job.resumable else ""
+    job, store = submission.job, submission.store
+    if twin := _twin(job, store):
+        return f"waits for {twin}, which is made from the same"
+    run = begun_by_runs(store, job.provenance.run).get(job.step)
+    saved = newest_save(store, *job.step) if job.resumable else ""
     who = f"waits for {run}, which is already making it" if run else LEFT
     return f"{who}; it has saved {saved}" if saved else who
+
+
+def _twin(job: Job, store: Store) -> str:
+    """Name another step of the job's run whose key is the same; empty if there is none."""
+    record = store.read_run(job.provenance.run)
+    begun = record.begun if record and record.ended is None else {}
+    return next((label for label, made in begun.items() if made == job.step and label != job.label), "")
 
 
 def begun_by_runs(store: Store, but: str = "") -> dict[tuple[str, int], str]:
