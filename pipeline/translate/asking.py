@@ -9,6 +9,7 @@ answer about several lines is of no use for some, each of these is asked about a
 import argparse
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ Candidates: TypeAlias = "list[list[Any]]"  # of each line
 MOST_CHARACTERS = 5_000  # of a request, where characters count: as Google advises
 TIMEOUT = 600.0  # seconds; a service says nothing until it has all of an answer
 REJECTIONS = 16  # lines alone; where no line was ever answered, they are not the reason
+_HALVES = re.compile(r"[\ud800-\udfff]")  # of a character, such as an emoji, that an answer has garbled
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +137,7 @@ def ask_all(
     pacing.add(requests_of(wanted, believed(kept.records), size, characters))
     _tell(costs, paid(kept.records))
     for replies in pacing.replies():
-        records = [record for _, record in replies]
+        records = [_without_halves(record) for _, record in replies]
         kept.add(records)
         _tell(costs, paid(kept.records))
         pacing.add(alone for record in records for alone in _again(record))
@@ -144,6 +146,15 @@ def ask_all(
             _require_fewer(kept.records[before:], REJECTIONS)
     if not useful:
         _require_fewer(kept.records[before:], 1)
+
+
+def _without_halves(record: Record) -> Record:
+    """A record without the candidates that no file can hold, as UTF-8 has no half characters."""
+    candidates = [
+        [one for one in found if not (isinstance(one, str) and _HALVES.search(one))]
+        for found in record["candidates"]
+    ]
+    return {**record, "candidates": candidates}
 
 
 def requests_of(

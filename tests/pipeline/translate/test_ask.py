@@ -351,3 +351,21 @@ def test_answers_of_another_prompt_are_refused(
         _remove_output(tmp_path / "answers")
         with pytest.raises(InputError, match="of another input: --model"):
             asked(url, [*known], model="other")
+
+
+def test_half_a_character_costs_its_line_and_no_other(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models write an emoji as two escapes, and cut it between them."""
+    monkeypatch.setitem(LINE_FAULTS, "half", lambda line, right: f"{right} \ud83d")
+    known = sentences(20)
+    broken = [*known][7]
+    with chat_server(chat := Chat(known, faulty={broken: "half"})) as url:
+        answers, stats = asked(url, [*known])
+    assert answers[7] == {"failed": "malformed"}
+    assert [answer.get("candidates") for answer in answers] == [
+        None if line == broken else [right] for line, right in known.items()
+    ]
+    assert stats["lines"]["dropped"] == {"malformed": 1}
+    assert sorted(map(len, chat.paid)) == [1, 10, 10]
+    assert checked(tmp_path)[1]["lines"]["dropped"] == {"malformed": 1}
