@@ -13,7 +13,7 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from pipeline.common.errors import InputError
-from pipeline.common.urls import LOOPBACK
+from pipeline.common.urls import LOOPBACK, past_proxies
 
 Headers: TypeAlias = Mapping[str, str]
 
@@ -73,6 +73,7 @@ class WebService:
                 auth=self._sign,
                 timeout=(CONNECT, self._timeout),
                 allow_redirects=False,
+                proxies=past_proxies(self._url),
             )
         except FAILURES as error:
             silent = isinstance(error, requests.ReadTimeout)

@@ -275,6 +275,17 @@ def test_a_long_pause_is_left_to_another_attempt(asked: Asked, monkeypatch: pyte
         asked(url, [*known])
 
 
+def test_a_key_for_this_machine_does_not_go_to_a_proxy(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    known = sentences(2)
+    with chat_server(Chat(known)) as url, chat_server(proxy := Chat(known)) as proxy_url:
+        monkeypatch.setenv("http_proxy", proxy_url.removesuffix("/v1"))
+        answers, _ = asked(url, [*known])
+    assert [answer["candidates"] for answer in answers] == [[right] for right in known.values()]
+    assert proxy.most == 0
+
+
 def test_a_wrong_key_is_told_without_the_key(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another")
     with chat_server(Chat(sentences(2))) as url, pytest.raises(InputError) as caught:
