@@ -87,14 +87,20 @@ class KeptAnswers:
         latest = hidden / f"{first:012d}-{total:012d}.zst"
         write_lines(latest, (json.dumps(one, ensure_ascii=False) for one in self._records[first:]))
         self._made_from.write(hidden)
+        if final.exists():  # a damaged set; what was whole of it is in the new one
+            shutil.rmtree(final)
         hidden.rename(final)
-        if self._newest:  # a worker that stores it has second names of its files
+        if self._newest and self._newest != final:  # a worker that stores it has second names of its files
             shutil.rmtree(self._newest)
         self._newest = final
         self._files = [final / path.name for path in [*files, latest]]
 
     def _restore(self) -> None:
-        """Take the set with most records; of one that is damaged those before the damage."""
+        """Take the set with most records; of one that is damaged those before the damage.
+
+        Other damaged sets are removed.
+        """
+        damaged: list[Path] = []
         for begun in self._folder.glob(".requests-*"):  # by an attempt that was killed
             shutil.rmtree(begun)
         for kept in sorted(
@@ -110,6 +116,10 @@ class KeptAnswers:
             if kept.name == f"requests-{len(records):012d}":
                 break
             log.warning("The checkpoint set %s is damaged after request %s", kept.name, f"{len(records):,}")
+            damaged.append(kept)
+        for kept in damaged:
+            if kept != self._newest:
+                shutil.rmtree(kept)
         if self._records:
             log.info("Going on after %s requests that are answered", f"{len(self._records):,}")
 
