@@ -13,9 +13,10 @@ writes
     stats.json    how many lines have a score, why others have none, requests and tokens, the worst lines
 
 pipeline.eval.llm_ref writes them in Mozilla's layout. Several lines go into a request. A line has no score
-when it is judged alone and the service rejects it (`rejected`), the answer is cut off (`cut_off`), is not as
-the prompt asks (`malformed`), or the number is not between 0 and 100 (`out_of_range`). Each answer is kept as
-it comes: another attempt pays for nothing but the requests that were under way.
+when it is judged alone and the service rejects it (`rejected`), fails each time while it answers others
+(`unanswered`), the answer is cut off (`cut_off`), is not as the prompt asks (`malformed`), or the number is
+not between 0 and 100 (`out_of_range`). Each answer is kept as it comes: another attempt pays for nothing but
+the requests that were under way.
 """
 
 import argparse

@@ -11,9 +11,9 @@ Writes answers.zst, a JSON object for each line of the text, and stats.json:
     {"failed": "rejected"}                         or why there is none
 
 Answers are taken as they come: `pipeline.clean.check_answers` judges them, so that another judgement
-never pays again. A line fails when it is asked alone and the service rejects it (`rejected`), the answer is
-cut off (`cut_off`), or is not as the prompt asks (`malformed`). Where that happens to several lines
-together, each of them is asked alone.
+never pays again. A line fails when it is asked alone and the service rejects it (`rejected`), fails each
+time while it answers others (`unanswered`), the answer is cut off (`cut_off`), or is not as the prompt asks
+(`malformed`). Where that happens to several lines together, each of them is asked alone.
 
 Each answer is kept as it comes: another attempt pays for nothing but the requests that were under way.
 """

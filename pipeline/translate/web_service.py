@@ -18,7 +18,8 @@ from pipeline.common.urls import LOOPBACK, past_proxies
 Headers: TypeAlias = Mapping[str, str]
 
 CONNECT = 10.0  # seconds to connect
-OVERLOAD = {408, 429, 503, 504, 529}
+FULL = {429, 503, 529}
+OVERLOAD = {408, 504} | FULL
 TRY_AGAIN = {409, 425, 500, 502} | OVERLOAD
 REJECTED = {400, 413, 422}  # what was asked, not who asked: too long, or filtered
 FAILURES = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
@@ -31,11 +32,14 @@ class Busy(Exception):
 
     overload  it has too much to do
     pause     seconds that it asks for
+    full      it takes nothing at the moment, whatever is asked
     """
 
-    def __init__(self, said: str, overload: bool = False, pause: float | None = None) -> None:
+    def __init__(
+        self, said: str, overload: bool = False, pause: float | None = None, full: bool = False
+    ) -> None:
         super().__init__(said)
-        self.overload, self.pause = overload, pause
+        self.overload, self.pause, self.full = overload, pause, full
 
 
 class Rejected(Exception):
@@ -93,7 +97,7 @@ class WebService:
         said = f"the service answered {status} {answer.reason}: {shown(answer)}"
         if overload or status in TRY_AGAIN:
             pause = _pause(answer.headers.get("Retry-After", ""))
-            raise Busy(said, overload or status in OVERLOAD, pause)
+            raise Busy(said, overload or status in OVERLOAD, pause, overload or status in FULL)
         if status in REJECTED and not refused:
             raise Rejected(said)
         raise InputError(f"{said}. {self._help}")

@@ -18,7 +18,7 @@ import pytest
 from pipeline.clean import check_answers
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
-from pipeline.translate import ask, asking, pacing, web_service
+from pipeline.translate import ask, pacing, web_service
 from tests.chat_server import (
     ANSWER_FAULTS,
     KEY,
@@ -204,46 +204,46 @@ def test_a_line_that_is_never_answered_as_asked_fails(asked: Asked, monkeypatch:
     assert len(chat.spoiled) == 2 + 12
 
 
-def test_why_a_line_failed_is_why_it_failed_alone() -> None:
-    together = {"lines": [0, 1, 2], "candidates": [[], [], ["c"]], "failed": "rejected", "tokens": [0, 0]}
-    alone = [{"lines": [0], "candidates": [[]], "failed": "cut_off", "tokens": [1, 1]}]
-    answered = [{"lines": [1], "candidates": [["b"]], "failed": "malformed", "tokens": [1, 1]}]
-    assert asking.answers_of([together, *alone, *answered, together]) == {
-        0: {"failed": "rejected"},
-        1: {"candidates": ["b"]},
-        2: {"candidates": ["c"]},
-    }
-    assert asking.answers_of([together, *alone])[0] == {"failed": "cut_off"}
-
-
-def test_after_an_interruption_only_what_is_open_is_asked() -> None:
-    """Line 0 waits to be asked alone; 1 has failed alone, and 2 is answered."""
-    together = {"lines": [0, 1, 2], "candidates": [[], [], ["c"]], "failed": "malformed", "tokens": [1, 1]}
-    alone = {"lines": [1], "candidates": [[]], "failed": "malformed", "tokens": [1, 1]}
-    assert [*asking.requests_of(range(6), [together, alone], 2)] == [(0,), (3, 4), (5,)]
-    assert [*asking.requests_of([0, 2, 5], [], 2)] == [(0, 2), (5,)]
-
-
-def test_rejections_before_the_first_answer_are_not_believed() -> None:
-    """Those of another address or key, also where the attempt after it was killed."""
-
-    def rejected(*numbers: int) -> dict[str, Any]:
-        return {"lines": numbers, "candidates": [[] for _ in numbers], "failed": "rejected"}
-
-    malformed = {"lines": [5], "candidates": [[]], "failed": "malformed", "tokens": [1, 1]}
-    answered = {"lines": [2, 3], "candidates": [["c"], ["d"]], "failed": "malformed", "tokens": [1, 1]}
-    kept = [rejected(0, 1, 2), rejected(0), malformed, rejected(1), answered, rejected(4)]
-    assert asking.believed(kept) == [malformed, answered, rejected(4)]
-    assert [*asking.requests_of(range(6), asking.believed(kept), 2)] == [(0, 1)]
-    assert asking.believed([rejected(0), malformed]) == [malformed]
-
-
 def test_a_service_that_stays_busy_ends_the_attempt(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     known = sentences(3)
     chat = Chat(known, retry_after="0")
     monkeypatch.setattr(chat, "next_fault", lambda: "429")
     with chat_server(chat) as url, pytest.raises(TemporaryError, match="429 .*; tried 8 times"):
         asked(url, [*known])
+
+
+def test_a_line_on_which_the_service_always_fails_is_given_up_alone(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = sentences(40)
+    bad = [*known][13]
+    with chat_server(chat := Chat(known, failing=frozenset([bad]))) as url:
+        answers, stats = asked(url, [*known])
+    assert answers[13] == {"failed": "unanswered"}
+    assert stats["lines"] == {"in": 40, "kept": 39, "dropped": {"unanswered": 1}}
+    assert sorted(map(len, chat.paid)) == [*[1] * 9, 10, 10, 10]
+    translations, stats = checked(tmp_path)
+    assert translations == ["" if line == bad else right for line, right in known.items()]
+    assert stats["lines"]["dropped"] == {"unanswered": 1}
+
+
+@pytest.mark.parametrize("lines", [1, 10])
+def test_a_line_on_which_the_service_always_fails_may_be_the_last(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    """All others were answered before: one is asked again, which shows that the service is there."""
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
+    known = sentences(11)
+    *_, bad = known
+    for paid in ([*known][:-1], [*known][:1]):
+        with chat_server(chat := Chat(known, failing=frozenset([bad]))) as url:
+            answers, _ = asked(url, [*known], lines=lines)
+        _remove_output(tmp_path / "answers")
+        assert answers == [
+            *({"candidates": [known[line]]} for line in known if line != bad),
+            {"failed": "unanswered"},
+        ]
+        assert sorted(line for lines_paid in chat.paid for line in lines_paid) == sorted(paid)
 
 
 def test_a_pause_may_be_given_as_a_date() -> None:
