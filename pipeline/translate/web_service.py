@@ -81,7 +81,7 @@ class WebService:
             )
         except FAILURES as error:
             silent = isinstance(error, requests.ReadTimeout)
-            raise Busy(f"the service did not answer ({type(error).__name__})", silent) from error
+            raise Busy(f"the service did not answer; check {self._variable} ({error})", silent) from error
         except requests.RequestException as error:
             raise InputError(f"{self._variable} is no address that can be asked: {error}") from error
 
@@ -116,6 +116,8 @@ def read_key(variable: str, url: str, address: str) -> str:
     key, parts = os.environ.get(variable, "").strip(), urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"{address} must be an address such as https://host/v1.")
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(f"{variable} has a character that no key has. Copy the key again.")
     if key and parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise InputError(
             f"{variable} would be sent unencrypted. Give {address} an address with https, or unset the key "

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -284,6 +285,23 @@ def test_a_key_for_this_machine_does_not_go_to_a_proxy(asked: Asked, monkeypatch
         answers, _ = asked(url, [*known])
     assert [answer["candidates"] for answer in answers] == [[right] for right in known.values()]
     assert proxy.most == 0
+
+
+@pytest.mark.parametrize("key", ["sk-abc\u2026", "sk-\u00e9", "sk-abc\ndef"])
+def test_a_key_that_is_none_is_told_without_the_key(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(InputError, match="OPENAI_API_KEY has a character that no key has") as caught:
+        asked("http://127.0.0.1:9/v1", ["A line."])
+    assert "sk-" not in str(caught.value)
+
+
+def test_an_address_where_nobody_answers_is_named(asked: Asked) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(TemporaryError, match=f"check OPENAI_BASE_URL .*127.0.0.1.*{port}.*refused"):
+        asked(f"http://127.0.0.1:{port}/v1", ["A line."])
 
 
 def test_a_wrong_key_is_told_without_the_key(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
