@@ -224,6 +224,13 @@ def test_lists_of_fewer_sentences_than_the_text_are_refused(tmp_path: Path) -> N
         best_by_qe.main(words)
 
 
+def test_lists_of_more_sentences_than_the_text_are_refused(tmp_path: Path) -> None:
+    words = arguments(tmp_path, "best_by_qe")
+    write_lines(tmp_path / "text.zst", SOURCES[:3])
+    with pytest.raises(InputError, match=r"nbest\.zst goes on after the 3 lines of .*text\.zst"):
+        best_by_qe.main(words)
+
+
 def test_a_corpus_is_scored_by_its_errors_below_zero(tmp_path: Path) -> None:
     score_qe.main(arguments(tmp_path, "score_qe"))
     pairs = [(source, several[0]) for source, several in zip(SOURCES, LISTS, strict=True)]
