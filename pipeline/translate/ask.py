@@ -38,6 +38,7 @@ from pipeline.translate.asking import (
     read_options,
     service_of,
     summarize,
+    with_languages,
 )
 from pipeline.translate.chat import Reply
 from pipeline.translate.kept_answers import Record, kept_answers
@@ -55,11 +56,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = read_options(args.options, args.candidates)
     prompt = read_prompt(args.prompt, args.examples, args.src, args.trg)
     lines = [*read_lines(args.text)]
-    made_from = MadeFrom(
+    formerly = MadeFrom(
         {"the text": args.text, "the prompt": [args.prompt, *([args.examples] if args.examples else [])]},
         {"--model": args.model, "--candidates": args.candidates, **options},
     )
-    with staged(args.output) as (output, scratch), kept_answers(scratch, made_from) as kept:
+    made_from = with_languages(formerly, args)
+    with staged(args.output) as (output, scratch), kept_answers(scratch, made_from, formerly) as kept:
         asking = Asking(
             service_of(args),
             lambda numbers: prompt.messages([lines[number] for number in numbers]),

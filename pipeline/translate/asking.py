@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pipeline.common.errors import InputError
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.resources import progress_file
 from pipeline.translate.chat import Message, Reply, Service
 from pipeline.translate.kept_answers import KeptAnswers, Record
@@ -50,6 +51,11 @@ def add_service_arguments(parser: argparse.ArgumentParser) -> None:
 def service_of(args: argparse.Namespace) -> Service:
     """The service that the options name. Raises InputError without its address."""
     return Service(args.service, args.model, args.timeout, MOST)
+
+
+def with_languages(made_from: MadeFrom, args: argparse.Namespace) -> MadeFrom:
+    """What answers are made from, with the languages, which are in the prompt, too."""
+    return MadeFrom(made_from.files, {**made_from.options, "--src": args.src, "--trg": args.trg})
 
 
 def read_options(text: str, choices: int) -> Mapping[str, Any]:

@@ -32,13 +32,16 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def kept_answers(scratch: Path, made_from: MadeFrom) -> Iterator["KeptAnswers"]:
+def kept_answers(
+    scratch: Path, made_from: MadeFrom, formerly: MadeFrom | None = None
+) -> Iterator["KeptAnswers"]:
     """The answers of earlier attempts, to add to; `scratch` is a folder for files when nobody keeps sets.
 
-    Raises InputError when they are made from something else. SIGTERM raises TemporaryError, between two
-    sets. Only a script's main thread may call this.
+    `formerly` is what sets tell that an earlier version has written, which are taken, too. Raises InputError
+    when they are made from something else. SIGTERM raises TemporaryError, between two sets. Only a script's
+    main thread may call this.
     """
-    answers = KeptAnswers(checkpoints() or scratch / "answers", made_from)
+    answers = KeptAnswers(checkpoints() or scratch / "answers", made_from, formerly)
     before = signal.signal(signal.SIGTERM, answers.stop)
     try:
         yield answers
@@ -49,9 +52,9 @@ def kept_answers(scratch: Path, made_from: MadeFrom) -> Iterator["KeptAnswers"]:
 class KeptAnswers:
     """The records of requests that were answered, those of earlier attempts first."""
 
-    def __init__(self, folder: Path, made_from: MadeFrom) -> None:
+    def __init__(self, folder: Path, made_from: MadeFrom, formerly: MadeFrom | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._made_from = folder, made_from
+        self._folder, self._made_from, self._formerly = folder, made_from, formerly
         self._files: list[Path] = []
         self._records: list[Record] = []
         self._newest: Path | None = None
@@ -107,7 +110,7 @@ class KeptAnswers:
             (path for path in self._folder.iterdir() if _SET.fullmatch(path.name)), reverse=True
         ):
             try:
-                self._made_from.check(kept)
+                self._check(kept)
                 files, records = _whole(kept)
             except ValueError:
                 files, records = [], []
@@ -122,6 +125,18 @@ class KeptAnswers:
                 shutil.rmtree(kept)
         if self._records:
             log.info("Going on after %s requests that are answered", f"{len(self._records):,}")
+
+    def _check(self, kept: Path) -> None:
+        """Raise InputError for a set of another input, and ValueError for one that does not tell."""
+        try:
+            self._made_from.check(kept)
+        except InputError as error:
+            if not self._formerly:
+                raise
+            try:
+                self._formerly.check(kept)
+            except InputError:
+                raise error from None
 
 
 def _whole(kept: Path) -> tuple[list[Path], list[Record]]:

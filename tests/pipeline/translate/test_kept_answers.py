@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.common.errors import TemporaryError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
 from pipeline.common.made_from import MadeFrom
 from pipeline.translate import asking
@@ -89,6 +89,21 @@ def test_a_damaged_set_is_removed_where_another_has_more(tmp_path: Path) -> None
     (tmp_path / "requests-000000000005" / "000000000000-000000000004.zst").write_bytes(b"")
     assert kept(tmp_path) == [0, 1, 2, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["requests-000000000004"]
+
+
+def test_sets_of_an_earlier_version_are_taken_and_those_of_another_input_refused(tmp_path: Path) -> None:
+    """The earlier version did not tell the languages."""
+    KeptAnswers(tmp_path, MADE_FROM).add(records(0))
+    for_french, for_breton = (MadeFrom({}, {"--model": "tiny", "--trg": trg}) for trg in ("French", "Breton"))
+    with pytest.raises(InputError, match="--trg is"):
+        KeptAnswers(tmp_path, for_french)
+    with pytest.raises(InputError, match="--trg is"):
+        KeptAnswers(tmp_path, for_french, MadeFrom({}, {"--model": "other"}))
+    again = KeptAnswers(tmp_path, for_french, MADE_FROM)
+    again.add(records(1))
+    assert [record["lines"] for record in again.records] == [[0], [1]]
+    with pytest.raises(InputError, match='--trg is "Breton", and was "French"'):
+        KeptAnswers(tmp_path, for_breton, MADE_FROM)
 
 
 def test_a_script_that_is_told_to_stop_keeps_what_it_saves_and_ends(
