@@ -76,6 +76,7 @@ class Chat:
     fails         share of requests that fail, or whose answer is no good, by kinds in turn
     faulty        the fault of the answer for a line, by line; the same however often it is asked
     rejected      lines for which the service answers 400
+    failing       lines for which it answers 500
     silence       seconds for which it says nothing, in that fault
     asked         the requests: their lines, and whether their answer was sent to its end
     """
@@ -85,6 +86,7 @@ class Chat:
     fails: float = 0.0
     faulty: Mapping[str, str] = field(default_factory=dict)
     rejected: frozenset[str] = frozenset()
+    failing: frozenset[str] = frozenset()
     silence: float = 5.0
     delay: float = 0.0
     retry_after: str = "1"
@@ -183,6 +185,8 @@ def chat_server(chat: Chat) -> Iterator[str]:
                 chat.bodies.append(body)
             if chat.rejected.intersection(lines):
                 return self._send(400, {"error": {"code": "content_filter", "message": "filtered"}})
+            if chat.failing.intersection(lines):
+                return self._fail("500")
             time.sleep(chat.delay)
             fault = chat.next_fault()
             if fault:

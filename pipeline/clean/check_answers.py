@@ -7,7 +7,7 @@ Writes translations.zst, a line for each line of the text: the first answer with
 with --nbest nbest.zst, all answers without a fault as Marian writes lists of n best, without scores. And
 stats.json, with the lines that have no translation by the fault of their first answer:
 
-    rejected, cut_off, malformed    as `pipeline.translate.ask` says
+    rejected, unanswered, cut_off, malformed         as `pipeline.translate.ask` says
     empty, several_lines, chatter, refusal, copied   as `pipeline.clean.faults` says
     language                        it is in another language than --trg-labels
     length                          it is much longer or shorter than this text's usual translations

@@ -35,6 +35,14 @@ def login_variable(host: str) -> str:
     return f"TRANSLATIONS_LOGIN_{re.sub('[^A-Z0-9]', '_', host.upper())}"
 
 
+def past_proxies(url: str) -> dict[str, str]:
+    """What `requests` takes as proxies, so that what is for this machine does not leave it by a proxy.
+
+    `requests` exempts no address of its own accord: without NO_PROXY a key would go to the proxy unencrypted.
+    """
+    return {"no_proxy": ",".join(LOOPBACK)} if urlsplit(url).hostname in LOOPBACK else {}
+
+
 def with_login(url: str) -> tuple[str, dict[str, str]]:
     """The URL to ask a server for, and the headers, with the login that the environment has for it."""
     parts = urlsplit(url)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import requests
 
 from pipeline.common.errors import InputError, Stopped, TemporaryError
-from pipeline.common.urls import login_variable, shown, with_login
+from pipeline.common.urls import login_variable, past_proxies, shown, with_login
 
 log = logging.getLogger(__name__)
 
@@ -131,7 +131,9 @@ def _answer(url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
         timeout = (CONNECT, SLOW.get(urlsplit(url).hostname or "", SILENCE))
         address, login = with_login(url)
         wanted = HEADERS | _authorization(url) | login | headers
-        response = requests.get(address, headers=wanted, stream=True, timeout=timeout)
+        response = requests.get(
+            address, headers=wanted, stream=True, timeout=timeout, proxies=past_proxies(address)
+        )
     except (requests.ConnectionError, requests.Timeout) as error:
         raise Unreachable(_reason(error)) from error
     except requests.RequestException as error:

@@ -13,9 +13,10 @@ writes
     stats.json    how many lines have a score, why others have none, requests and tokens, the worst lines
 
 pipeline.eval.llm_ref writes them in Mozilla's layout. Several lines go into a request. A line has no score
-when it is judged alone and the service rejects it (`rejected`), the answer is cut off (`cut_off`), is not as
-the prompt asks (`malformed`), or the number is not between 0 and 100 (`out_of_range`). Each answer is kept as
-it comes: another attempt pays for nothing but the requests that were under way.
+when it is judged alone and the service rejects it (`rejected`), fails each time while it answers others
+(`unanswered`), the answer is cut off (`cut_off`), is not as the prompt asks (`malformed`), or the number is
+not between 0 and 100 (`out_of_range`). Each answer is kept as it comes: another attempt pays for nothing but
+the requests that were under way.
 """
 
 import argparse
@@ -42,6 +43,7 @@ from pipeline.translate.asking import (
     read_options,
     service_of,
     summarize,
+    with_languages,
 )
 from pipeline.translate.chat import Reply
 from pipeline.translate.kept_answers import Record, kept_answers
@@ -64,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not rows:
         raise InputError(f"{args.translations} is empty. There is nothing to evaluate.")
     texts = [{"source": src, "reference": trg, "translation": made} for src, trg, made in rows]
-    made_from = MadeFrom(
+    formerly = MadeFrom(
         {
             "the test set": [args.corpus_src, args.corpus_trg],
             "the translations": args.translations,
@@ -72,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         },
         {"--model": args.model, **options},
     )
-    with staged(args.output) as (output, scratch), kept_answers(scratch, made_from) as kept:
+    made_from = with_languages(formerly, args)
+    with staged(args.output) as (output, scratch), kept_answers(scratch, made_from, formerly) as kept:
         asking = Asking(
             service_of(args),
             lambda numbers: prompt.messages([texts[number] for number in numbers]),

@@ -164,7 +164,7 @@ class Checkpoints:
         hidden.mkdir()
         before = saved_at(folder)
         (hidden / FEED).write_text(json.dumps(asdict(place)))
-        sizes = {file.name: _take(file, hidden / file.name) for file in files}
+        sizes = {file.name: take(file, hidden / file.name) for file in files}
         sizes |= {file.name: file.stat().st_size for file in (hidden / FEED, self._made_from.write(hidden))}
         (hidden / SET).write_text(json.dumps({"update": place.update, "files": sizes}))
         if before is None or saved_at(folder) != before:
@@ -177,15 +177,17 @@ class Checkpoints:
     def restore(self, folder: Path) -> Place | None:
         """Put the newest set that is whole into a folder, and say where its training stands.
 
-        Raises InputError for one that is made from something else.
+        Raises InputError for one that is made from something else. What an attempt before was writing or
+        removing when it was killed is removed.
         """
+        self._remove_begun()
         for kept in self._newest_first():
             fault = find_fault(kept) or self._unknown(kept)
             if fault:
                 log.warning("Checkpoint %s is damaged (%s); looking at the one before", kept.name, fault)
                 continue
             for name in set(json.loads((kept / SET).read_text())["files"]) - {FEED, FILE}:
-                _take(kept / name, folder / name)
+                take(kept / name, folder / name)
             log.info("Going on from checkpoint %s", kept.name)
             return Place(**json.loads((kept / FEED).read_text()))
         log.info("No checkpoint: training from the beginning")
@@ -198,6 +200,11 @@ class Checkpoints:
         except ValueError as error:
             return str(error)
         return ""
+
+    def _remove_begun(self) -> None:
+        for path in [*self._folder.iterdir()] if self._folder else ():
+            if path.name.startswith(".") and _NAME.fullmatch(path.name[1:]):
+                shutil.rmtree(path)
 
     def _remove_old(self, folder: Path) -> None:
         """Remove all but the newest two sets; each loses its name first, so that none is taken for whole."""
@@ -275,7 +282,7 @@ def _read_through(file: Path) -> None:
             arrays[name]
 
 
-def _take(file: Path, to: Path) -> int:
+def take(file: Path, to: Path) -> int:
     """Bring a file to another folder; returns its size."""
     to.unlink(missing_ok=True)
     if file.suffix == ".npz":

@@ -92,9 +92,20 @@ def add_curriculum_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def given_curriculum(args: argparse.Namespace, names: Mapping[str, str]) -> Curriculum:
-    """The curriculum of a script's command line; see `read_curriculum`."""
+    """The curriculum of a script's command line; see `read_curriculum`. Raises InputError."""
     conditions = {"bicameral": args.bicameral, "phonemic": args.phonemic}
-    return read_curriculum(args.curriculum, conditions, names, json.loads(args.modifiers))
+    return read_curriculum(args.curriculum, conditions, names, _given_shares(args.modifiers))
+
+
+def _given_shares(text: str) -> Mapping[str, float]:
+    try:
+        shares = dict(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"--modifiers is no JSON object ({error}): {text}") from error
+    for name, share in shares.items():
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise InputError(f"--modifiers: the share of {name} is a number from 0 to 1, not {share!r}.")
+    return shares
 
 
 def read_curriculum(

@@ -22,8 +22,10 @@ from pipeline.common.marian_process import marian_error
 
 METRICS = ("chrf", "ce-mean-words", "bleu-detok")
 
+TIED = ("tied-embeddings-all", "tied-embeddings")  # as the vocabularies are
 # What the script decides: marian-args must not set it.
 OWN = {
+    *TIED,
     *("model", "pretrained-model", "train-sets", "valid-sets", "vocabs", "tsv", "tsv-fields", "seed"),
     *("shuffle", "tempdir", "devices", "cpu-threads", "workspace", "sync-sgd", "overwrite", "keep-best"),
     *("no-restore-corpus", "valid-metrics", "valid-log", "valid-reset-stalled", "log", "quiet"),
@@ -58,7 +60,8 @@ def merge(model: Options, training: Options, marian_args: Options) -> Options:
     taken = OWN & set(marian_args)
     if taken:
         raise InputError(f"marian-args must not set {', '.join(sorted(taken))}: the training script does")
-    if str(marian_args.get("after", NO_END)).endswith("e") and marian_args.get("after", NO_END) != NO_END:
+    ends = {end.strip() for end in str(marian_args.get("after", NO_END)).split(",")} - {NO_END}
+    if any(end.endswith("e") for end in ends):
         raise InputError(
             f"marian-args: after {marian_args['after']} counts epochs, which Marian cannot see while "
             "a curriculum feeds it. Give updates (after: 5000u) or labels (1Gt), or epochs in the curriculum"
@@ -67,6 +70,16 @@ def merge(model: Options, training: Options, marian_args: Options) -> Options:
     if "mini-batch" in marian_args and "mini-batch-words" not in marian_args:
         merged["mini-batch-words"] = 0
     return merged
+
+
+def inherit(earlier: Options, given: Options) -> Options:
+    """The marian-args of a model's earlier training, overridden by those of the one that goes on.
+
+    Without what is this training's own; a batch in sentences replaces one in words.
+    """
+    replaced = "mini-batch" in given and "mini-batch-words" not in given
+    own = {*TIED, "max-length", *(["mini-batch-words"] if replaced else [])}
+    return {**{name: value for name, value in earlier.items() if name not in own}, **given}
 
 
 def shape(options: Options) -> Options:

@@ -160,17 +160,17 @@ def prepare(args: argparse.Namespace, work: Path) -> Training:
     curriculum = given_curriculum(args, {"src": args.src, "trg": args.trg, **names})
     (work / "model").mkdir()  # Marian does not
     configs = read_options(args.model_config), read_options(args.training_config)
-    marian_args = read_options(args.pretrained_args) if args.pretrained_args else {}
+    earlier = read_options(args.pretrained_args) if args.pretrained_args else {}
     if args.pretrained_shape:
-        marian_args = settings.shape(read_options(args.pretrained_shape))
-    marian_args.pop("max-length", None)  # the pairs are this training's own
-    marian_args |= parse_marian_args(args.marian_args)
+        earlier = settings.shape(read_options(args.pretrained_shape))
+    given = parse_marian_args(args.marian_args)
+    marian_args = settings.inherit(earlier, given)
     merged = settings.merge(*configs, marian_args)
     merged |= settings.tied_embeddings(args.source_vocab, args.target_vocab)
-    given = {"original": args.original, "backtranslated": args.backtranslated, "finetune": args.finetune}
-    pairs = {name: folder for name, folder in given.items() if folder}
+    folders = {"original": args.original, "backtranslated": args.backtranslated, "finetune": args.finetune}
+    pairs = {name: folder for name, folder in folders.items() if folder}
     facts = common_facts(list(pairs.values()), [args.source_vocab, args.target_vocab])
-    merged["max-length"] = facts.length_for(parse_marian_args(args.marian_args))
+    merged["max-length"] = facts.length_for(given)
     expanded = settings.expand(merged, work)
     training = Training(args, work, curriculum, pairs, facts, merged, expanded, marian_args)
     _check(training)

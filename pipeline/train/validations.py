@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from pipeline.train.checkpoints import MODEL, PROGRESS
+from pipeline.train.checkpoints import MODEL, PROGRESS, take
 from pipeline.train.curve import parse_validation
 
 _STALLED = re.compile(r": stalled (\d+) times")
@@ -71,4 +71,4 @@ class Validations:
         shutil.rmtree(self._kept, ignore_errors=True)
         self._kept.mkdir()
         for path in self._folder.glob(f"{MODEL}.best-*.npz"):
-            os.link(path, self._kept / path.name)
+            take(path, self._kept / path.name)

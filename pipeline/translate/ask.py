@@ -11,9 +11,9 @@ Writes answers.zst, a JSON object for each line of the text, and stats.json:
     {"failed": "rejected"}                         or why there is none
 
 Answers are taken as they come: `pipeline.clean.check_answers` judges them, so that another judgement
-never pays again. A line fails when it is asked alone and the service rejects it (`rejected`), the answer is
-cut off (`cut_off`), or is not as the prompt asks (`malformed`). Where that happens to several lines
-together, each of them is asked alone.
+never pays again. A line fails when it is asked alone and the service rejects it (`rejected`), fails each
+time while it answers others (`unanswered`), the answer is cut off (`cut_off`), or is not as the prompt asks
+(`malformed`). Where that happens to several lines together, each of them is asked alone.
 
 Each answer is kept as it comes: another attempt pays for nothing but the requests that were under way.
 """
@@ -38,6 +38,7 @@ from pipeline.translate.asking import (
     read_options,
     service_of,
     summarize,
+    with_languages,
 )
 from pipeline.translate.chat import Reply
 from pipeline.translate.kept_answers import Record, kept_answers
@@ -55,11 +56,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = read_options(args.options, args.candidates)
     prompt = read_prompt(args.prompt, args.examples, args.src, args.trg)
     lines = [*read_lines(args.text)]
-    made_from = MadeFrom(
+    formerly = MadeFrom(
         {"the text": args.text, "the prompt": [args.prompt, *([args.examples] if args.examples else [])]},
         {"--model": args.model, "--candidates": args.candidates, **options},
     )
-    with staged(args.output) as (output, scratch), kept_answers(scratch, made_from) as kept:
+    made_from = with_languages(formerly, args)
+    with staged(args.output) as (output, scratch), kept_answers(scratch, made_from, formerly) as kept:
         asking = Asking(
             service_of(args),
             lambda numbers: prompt.messages([lines[number] for number in numbers]),

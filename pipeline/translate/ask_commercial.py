@@ -5,7 +5,8 @@
 
 Writes answers.zst and stats.json, as `pipeline.translate.ask` does, with `characters`, which are paid for, in
 place of tokens: `pipeline.clean.check_answers` judges the answers. A line fails when it is asked alone and
-the service rejects it (`rejected`), or gives another number of translations (`malformed`).
+the service rejects it (`rejected`), fails each time while it answers others (`unanswered`), or gives another
+number of translations (`malformed`).
 
 Each answer is kept as it comes: another attempt pays for nothing but the requests that were under way.
 """

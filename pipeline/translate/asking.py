@@ -1,14 +1,15 @@
 """Lines that a service is asked about, several a request; what it answers is kept as it comes.
 
 A record of a request has its `lines`, numbers from 0; of each its `candidates`, what was taken from the
-answers, none where they were of no use; `failed`, why a line may have none; `tokens`, those that were read
-and written, or `characters`, which are paid for; and the `model` that the service says it has asked. Where an
-answer about several lines is of no use for some, each of these is asked about alone, once.
+answers, none where none was of use; `failed`, why a line may have none; `tokens`, those that were read and
+written, or `characters`, which are paid for; and the `model` that the service says it has asked. Where a
+request about several lines gives nothing of use for some, each of these is asked about alone, once.
 """
 
 import argparse
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +17,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pipeline.common.errors import InputError
+from pipeline.common.made_from import MadeFrom
 from pipeline.common.resources import progress_file
 from pipeline.translate.chat import Message, Reply, Service
 from pipeline.translate.kept_answers import KeptAnswers, Record
 from pipeline.translate.pacing import MOST, Pacing
-from pipeline.translate.web_service import Rejected
+from pipeline.translate.web_service import Busy, Rejected
 
 Numbers: TypeAlias = "tuple[int, ...]"  # of lines, from 0
 Candidates: TypeAlias = "list[list[Any]]"  # of each line
@@ -28,6 +30,7 @@ Candidates: TypeAlias = "list[list[Any]]"  # of each line
 MOST_CHARACTERS = 5_000  # of a request, where characters count: as Google advises
 TIMEOUT = 600.0  # seconds; a service says nothing until it has all of an answer
 REJECTIONS = 16  # lines alone; where no line was ever answered, they are not the reason
+_HALVES = re.compile(r"[\ud800-\udfff]")  # of a character, such as an emoji, that an answer has garbled
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +51,11 @@ def add_service_arguments(parser: argparse.ArgumentParser) -> None:
 def service_of(args: argparse.Namespace) -> Service:
     """The service that the options name. Raises InputError without its address."""
     return Service(args.service, args.model, args.timeout, MOST)
+
+
+def with_languages(made_from: MadeFrom, args: argparse.Namespace) -> MadeFrom:
+    """What answers are made from, with the languages, which are in the prompt, too."""
+    return MadeFrom(made_from.files, {**made_from.options, "--src": args.src, "--trg": args.trg})
 
 
 def read_options(text: str, choices: int) -> Mapping[str, Any]:
@@ -90,8 +98,17 @@ class Asking:
 
 def rejected(numbers: Numbers, error: Rejected) -> Record:
     """The record of a request that the service does not take, and nobody pays for."""
+    return _in_vain(numbers, error, "rejected")
+
+
+def _unanswered(numbers: Numbers, error: Busy) -> Record:
+    """The record of a request that fails each time, while others are answered."""
+    return _in_vain(numbers, error, "unanswered")
+
+
+def _in_vain(numbers: Numbers, error: Exception, failed: str) -> Record:
     log.warning("%d lines from line %d on: %s", len(numbers), numbers[0] + 1, error)
-    return {"lines": numbers, "candidates": [[] for _ in numbers], "failed": "rejected"}
+    return {"lines": numbers, "candidates": [[] for _ in numbers], "failed": failed}
 
 
 def _tell(costs: Path | None, paid: Mapping[str, int]) -> None:
@@ -130,12 +147,13 @@ def ask_all(
     A request is about `size` lines at most; where they have `characters`, of `MOST_CHARACTERS` in all, or
     about a single one. Raises InputError where the service rejects whatever it is asked.
     """
-    pacing, costs = Pacing(ask), progress_file()
+    pacing, costs = Pacing(ask, _unanswered), progress_file()
     before, useful = len(kept.records), _is_of_use(kept.records)
-    pacing.add(requests_of(wanted, believed(kept.records), size, characters))
+    left = [*requests_of(wanted, believed(kept.records), size, characters)]
+    pacing.add([*left, *_witnesses(kept.records, len(left))])
     _tell(costs, paid(kept.records))
     for replies in pacing.replies():
-        records = [record for _, record in replies]
+        records = [_without_halves(record) for _, record in replies]
         kept.add(records)
         _tell(costs, paid(kept.records))
         pacing.add(alone for record in records for alone in _again(record))
@@ -144,6 +162,25 @@ def ask_all(
             _require_fewer(kept.records[before:], REJECTIONS)
     if not useful:
         _require_fewer(kept.records[before:], 1)
+
+
+def _without_halves(record: Record) -> Record:
+    """A record without the candidates that no file can hold, as UTF-8 has no half characters."""
+    candidates = [
+        [one for one in found if not (isinstance(one, str) and _HALVES.search(one))]
+        for found in record["candidates"]
+    ]
+    return {**record, "candidates": candidates}
+
+
+def _witnesses(records: Sequence[Record], left: int) -> Iterator[Numbers]:
+    """A line that is answered, to be asked beside a single request that is left: one that fails each time is
+    given up only where others are answered.
+    """
+    answered = (record for record in records if _is_of_use([record]))
+    if left == 1 and (record := next(answered, None)):
+        found = zip(record["lines"], record["candidates"], strict=True)
+        yield (next(number for number, candidates in found if candidates),)
 
 
 def requests_of(
@@ -182,13 +219,16 @@ def _again(record: Record) -> Iterator[Numbers]:
 
 
 def believed(records: Sequence[Record]) -> list[Record]:
-    """The records that count in another attempt: without what was rejected before the first answer.
+    """The records that count in another attempt: without what was rejected before the first answer, or had
+    none after the last one.
 
-    Not the lines were the reason, perhaps, but a key or an address that is another now. Nothing is paid for
-    rejections, so that to ask again costs nothing.
+    Not the lines were the reason, perhaps, but a key or an address that is another now, or a service that was
+    gone. Nothing is paid for these, so that to ask again costs nothing.
     """
-    first = next((place for place, record in enumerate(records) if _is_of_use([record])), len(records))
-    return [record for place, record in enumerate(records) if place > first or record["failed"] != "rejected"]
+    useful = [place for place, record in enumerate(records) if _is_of_use([record])]
+    first, last = (useful[0], useful[-1]) if useful else (len(records), -1)
+    doubtful = {"rejected": range(first), "unanswered": range(last + 1, len(records))}
+    return [record for place, record in enumerate(records) if place not in doubtful.get(record["failed"], ())]
 
 
 def _is_of_use(records: Sequence[Record]) -> bool:

@@ -61,7 +61,7 @@ def find_best(
     """Yield the best translation of each sentence after the first `done`, in blocks.
 
     Each stands behind its place in the list, its error, and spaces. Raises InputError where a line of the
-    text has no list.
+    text has no list, or a list no line.
     """
     metricx = MetricX(model, cuda_lock)
     pairs = islice(_pairs(nbest, text), done, None)
@@ -73,11 +73,14 @@ def find_best(
 def _pairs(nbest: Path, text: Path) -> Iterator[tuple[str, list[str]]]:
     """The sentences and their candidates; an empty sentence has one, which is not scored in vain."""
     lists = lists_of(nbest)
+    number = 0
     for number, source in enumerate(read_lines(text), start=1):
         candidates = next(lists, None)
         if candidates is None:
             raise InputError(f"{nbest} has translations of {number - 1:,} sentences only, and {text} more")
         yield source, candidates if source.strip() else candidates[:1]
+    if next(lists, None) is not None:
+        raise InputError(f"{nbest} goes on after the {number:,} lines of {text}")
 
 
 def _best(candidates: Sequence[str], errors: Sequence[float]) -> str:

@@ -1,8 +1,10 @@
 """Decoding with CTranslate2 so that, but for a few lines, what comes out is what Marian would give.
 
-Sentences are cut into pieces, cropped, sorted into batches and scored as Marian does it. The search differs:
-when a translation is finished, Marian goes on with a narrower beam, CTranslate2 with the whole one. And what
-is never written (the unknown piece, control characters) takes its share of the probability in Marian only.
+Sentences are cut into pieces, cropped, sorted by length and scored as Marian does it. The search differs:
+when a translation is finished, Marian goes on with a narrower beam, CTranslate2 with the whole one. What is
+never written (the unknown piece, control characters) takes its share of the probability in Marian only. And
+the sentence with which a batch would have too many words begins the next one here, and ends this one in
+Marian; the longest sentence of a batch limits the length of translations that never end.
 """
 
 import ctypes
@@ -31,6 +33,7 @@ TOKENS = "tokens.json"  # of a model of others: what stands before sentences and
 SPACE = "▁"  # with which a piece begins a word
 SEED = 42  # of sampling
 _MACHINE = re.compile("cuda|cublas|memory|bad_alloc", re.IGNORECASE)  # what another one may do better
+LESS = "lower marian-args.decoding-teacher.mini-batch-words"
 # Bytes that would end a line, or that no text has; Marian does not write them either.
 _CONTROL = [f"<0x{byte:02X}>" for byte in range(0x20)]
 
@@ -109,7 +112,7 @@ class Decoder:
         longest = max(map(len, sentences)) + 1
         if self._before:
             sentences = [self._before + sentence for sentence in sentences]
-        with _explained():
+        with explained(LESS):
             results: list[ctranslate2.AsyncTranslationResult] = self._translator.translate_batch(
                 sentences,
                 target_prefix=[self._begin] * len(sentences) if self._begin else None,
@@ -135,7 +138,7 @@ class Decoder:
         found = [[NOTHING] * self._settings.beam] * lines
         for batch in batches:
             for place, result in zip(batch.places, batch.results, strict=True):
-                with _explained():
+                with explained(LESS):
                     done = result.result()
                 found[place] = self._ranked(done)
         yield from found
@@ -204,7 +207,7 @@ def load_translator(model: Path, half_precision: bool, cuda_lock: Path | None) -
             f"{model} is no converted model: it has no model.bin. Run pipeline.translate.convert."
         )
     devices = resources.gpus()
-    with _explained():
+    with explained():
         if not devices:
             return ctranslate2.Translator(
                 str(model), compute_type="float32", inter_threads=resources.threads(), intra_threads=1
@@ -235,15 +238,17 @@ def load_cublas(lock: Path | None) -> None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained(less: str = "") -> Iterator[None]:
+    """Raise TemporaryError for what CTranslate2 raises of a GPU or the memory, InputError for the rest.
+
+    `less` is what a person may do where no machine has the memory.
+    """
     try:
         yield
     except (RuntimeError, ValueError, MemoryError) as error:
         message = f"CTranslate2 failed: {error}"
-        if "memory" in str(error):
-            message += (
-                ". If that happens on every machine, lower marian-args.decoding-teacher.mini-batch-words."
-            )
+        if less and "memory" in str(error):
+            message += f". If that happens on every machine, {less}."
         if _MACHINE.search(str(error)):
             raise TemporaryError(message) from error
         raise InputError(message) from error

@@ -32,13 +32,16 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def kept_answers(scratch: Path, made_from: MadeFrom) -> Iterator["KeptAnswers"]:
+def kept_answers(
+    scratch: Path, made_from: MadeFrom, formerly: MadeFrom | None = None
+) -> Iterator["KeptAnswers"]:
     """The answers of earlier attempts, to add to; `scratch` is a folder for files when nobody keeps sets.
 
-    Raises InputError when they are made from something else. SIGTERM raises TemporaryError, between two
-    sets. Only a script's main thread may call this.
+    `formerly` is what sets tell that an earlier version has written, which are taken, too. Raises InputError
+    when they are made from something else. SIGTERM raises TemporaryError, between two sets. Only a script's
+    main thread may call this.
     """
-    answers = KeptAnswers(checkpoints() or scratch / "answers", made_from)
+    answers = KeptAnswers(checkpoints() or scratch / "answers", made_from, formerly)
     before = signal.signal(signal.SIGTERM, answers.stop)
     try:
         yield answers
@@ -49,9 +52,9 @@ def kept_answers(scratch: Path, made_from: MadeFrom) -> Iterator["KeptAnswers"]:
 class KeptAnswers:
     """The records of requests that were answered, those of earlier attempts first."""
 
-    def __init__(self, folder: Path, made_from: MadeFrom) -> None:
+    def __init__(self, folder: Path, made_from: MadeFrom, formerly: MadeFrom | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._made_from = folder, made_from
+        self._folder, self._made_from, self._formerly = folder, made_from, formerly
         self._files: list[Path] = []
         self._records: list[Record] = []
         self._newest: Path | None = None
@@ -87,21 +90,27 @@ class KeptAnswers:
         latest = hidden / f"{first:012d}-{total:012d}.zst"
         write_lines(latest, (json.dumps(one, ensure_ascii=False) for one in self._records[first:]))
         self._made_from.write(hidden)
+        if final.exists():  # a damaged set; what was whole of it is in the new one
+            shutil.rmtree(final)
         hidden.rename(final)
-        if self._newest:  # a worker that stores it has second names of its files
+        if self._newest and self._newest != final:  # a worker that stores it has second names of its files
             shutil.rmtree(self._newest)
         self._newest = final
         self._files = [final / path.name for path in [*files, latest]]
 
     def _restore(self) -> None:
-        """Take the set with most records; of one that is damaged those before the damage."""
+        """Take the set with most records; of one that is damaged those before the damage.
+
+        Other damaged sets are removed.
+        """
+        damaged: list[Path] = []
         for begun in self._folder.glob(".requests-*"):  # by an attempt that was killed
             shutil.rmtree(begun)
         for kept in sorted(
             (path for path in self._folder.iterdir() if _SET.fullmatch(path.name)), reverse=True
         ):
             try:
-                self._made_from.check(kept)
+                self._check(kept)
                 files, records = _whole(kept)
             except ValueError:
                 files, records = [], []
@@ -110,8 +119,24 @@ class KeptAnswers:
             if kept.name == f"requests-{len(records):012d}":
                 break
             log.warning("The checkpoint set %s is damaged after request %s", kept.name, f"{len(records):,}")
+            damaged.append(kept)
+        for kept in damaged:
+            if kept != self._newest:
+                shutil.rmtree(kept)
         if self._records:
             log.info("Going on after %s requests that are answered", f"{len(self._records):,}")
+
+    def _check(self, kept: Path) -> None:
+        """Raise InputError for a set of another input, and ValueError for one that does not tell."""
+        try:
+            self._made_from.check(kept)
+        except InputError as error:
+            if not self._formerly:
+                raise
+            try:
+                self._formerly.check(kept)
+            except InputError:
+                raise error from None
 
 
 def _whole(kept: Path) -> tuple[list[Path], list[Record]]:

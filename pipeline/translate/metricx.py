@@ -4,6 +4,7 @@ It reads source and candidate, and a reference if there is one: the same weights
 reference. It gives an error from 0 to 25 by the weights of MQM: lower is better.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import TypeAlias
 import ctranslate2
 import numpy as np
 
+from pipeline.common.errors import InputError
 from pipeline.common.vocabulary import load_vocabulary
-from pipeline.translate.ctranslate2_decoder import load_translator
+from pipeline.translate.ctranslate2_decoder import explained, load_translator
 
 Row: TypeAlias = "tuple[str, str] | tuple[str, str, str]"  # source, candidate, reference
 
@@ -34,19 +36,26 @@ class MetricX:
         self._pieces = load_vocabulary(model / PIECES)
 
     def errors(self, rows: Iterable[Row]) -> Iterator[float]:
-        """The error of each candidate, in order."""
+        """The error of each candidate, in order.
+
+        Raises TemporaryError when a GPU failed, InputError for a model that gives no numbers.
+        """
         left = iter(rows)
         while block := [*islice(left, READ_AHEAD)]:
-            found = self._translator.translate_batch(
-                [self._pieces.encode(_text(row), out_type=str)[:MOST_PIECES] for row in block],
-                max_batch_size=BATCH_PIECES[self._translator.device],
-                batch_type="tokens",
-                max_input_length=0,
-                beam_size=1,
-                max_decoding_length=1,
-                return_logits_vocab=True,
-            )
-            yield from (_error(result) for result in found)
+            with explained():
+                found = self._translator.translate_batch(
+                    [self._pieces.encode(_text(row), out_type=str)[:MOST_PIECES] for row in block],
+                    max_batch_size=BATCH_PIECES[self._translator.device],
+                    batch_type="tokens",
+                    max_input_length=0,
+                    beam_size=1,
+                    max_decoding_length=1,
+                    return_logits_vocab=True,
+                )
+            for result in found:
+                with explained():
+                    error = _error(result)
+                yield error
 
 
 def _text(row: Row) -> str:
@@ -58,4 +67,10 @@ def _error(result: "ctranslate2.TranslationResult") -> float:
     """The error's output, clipped; measured from that of the zeros, lest outputs are log-probabilities."""
     ((step,),) = result.logits
     outputs = np.array(step.to_device(ctranslate2.Device.cpu))
-    return min(MOST, max(LEAST, float(outputs[SCORE] - outputs[NOTHING])))
+    error = float(outputs[SCORE] - outputs[NOTHING])
+    if not math.isfinite(error):  # min and max would make a perfect translation of it
+        raise InputError(
+            f"MetricX gave {error} in place of an error: its weights are damaged, or too large. Fetch and "
+            "convert the model again."
+        )
+    return min(MOST, max(LEAST, error))

@@ -2,7 +2,8 @@
 
 Each answer that comes lets a little more be asked at once, each sign of overload halves that, as TCP does it
 (additive increase, multiplicative decrease); as many as were too many before are tried late. A pause that
-the service asks for holds for all requests.
+the service asks for holds for all requests. A request that fails each time is given up where others are
+answered meanwhile; else the service is gone, or takes no more.
 """
 
 import logging
@@ -31,11 +32,15 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Waiting(Generic[Request]):
-    """A request that is to be asked; `tries` have failed, and the next may begin at `due`."""
+    """A request that is to be asked; `tries` have failed, and the next may begin at `due`.
+
+    answered  how many were answered before its first try
+    """
 
     request: Request
     tries: int = 0
     due: float = 0.0
+    answered: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,14 +56,15 @@ class _Ended(Generic[Request, Reply]):
 class Pacing(Generic[Request, Reply]):
     """Asks requests in threads; the caller's thread gets the replies as they come.
 
-    ask  what one request is asked by; Busy of it is tried again
+    ask      what one request is asked by; Busy of it is tried again
+    give_up  what makes the reply of a request that fails each time
     """
 
-    def __init__(self, ask: Callable[[Request], Reply]) -> None:
-        self._ask = ask
+    def __init__(self, ask: Callable[[Request], Reply], give_up: Callable[[Request, Busy], Reply]) -> None:
+        self._ask, self._give_up = ask, give_up
         self._waiting: deque[_Waiting[Request]] = deque()
         self._ended: SimpleQueue[_Ended[Request, Reply]] = SimpleQueue()
-        self._running = 0
+        self._running = self._answered = 0
         self._limit, self._too_many, self._grown = FIRST, MOST + 1, 0
         self._halved = self._open = 0.0
 
@@ -70,7 +76,8 @@ class Pacing(Generic[Request, Reply]):
         """Yield the replies, those together that have come meanwhile, until every request has one.
 
         What `ask` raises is raised, after the replies that have come; TemporaryError for a request that has
-        failed too often. Requests that run are then left to themselves.
+        failed too often, where none was answered since its first try or the service is full. Requests that
+        run are then left to themselves.
         """
         while self._waiting or self._running:
             self._begin()
@@ -78,8 +85,9 @@ class Pacing(Generic[Request, Reply]):
             replies = [(one.waiting.request, one.reply) for one in ended if one.reply is not None]
             if replies:
                 yield replies
-            for one in ended:
-                self._settle(one)
+            given_up = [reply for one in ended for reply in self._settle(one)]
+            if given_up:
+                yield given_up
 
     def _begin(self) -> None:
         now = time.monotonic()
@@ -93,6 +101,8 @@ class Pacing(Generic[Request, Reply]):
                 self._waiting.append(waiting)
                 continue
             self._running += 1
+            if not waiting.tries:
+                waiting.answered = self._answered
             # A daemon: a script that is stopped does not wait for answers.
             Thread(target=self._run, args=(waiting, now), daemon=True).start()
 
@@ -120,9 +130,10 @@ class Pacing(Generic[Request, Reply]):
         due = max(self._open, min(waiting.due for waiting in self._waiting))
         return max(0.0, due - time.monotonic())
 
-    def _settle(self, ended: _Ended[Request, Reply]) -> None:
-        """Let more or less be asked at once, and ask what failed again."""
+    def _settle(self, ended: _Ended[Request, Reply]) -> Iterator[tuple[Request, Reply]]:
+        """Let more or less be asked at once, and ask again what failed; yield a reply if it is given up."""
         if ended.error is None:
+            self._answered += 1
             self._grown += 1
             slowly = CAREFUL if self._limit + 1 >= self._too_many else 1
             if self._grown >= self._limit * slowly:
@@ -132,6 +143,9 @@ class Pacing(Generic[Request, Reply]):
             raise ended.error
         waiting, error, now = ended.waiting, ended.error, time.monotonic()
         waiting.tries += 1
+        if waiting.tries == TRIES and not error.full and self._answered > waiting.answered:
+            yield waiting.request, self._give_up(waiting.request, error)
+            return
         if waiting.tries == TRIES or (error.pause or 0.0) > LONGEST_ASKED:
             raise TemporaryError(f"{error}; tried {waiting.tries} times") from error
         if error.overload and ended.began >= self._halved:  # once for all that were asked together

@@ -17,7 +17,9 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines
 from pipeline.translate.chat import Message
 
-_THOUGHTS = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)  # of models that reason before they answer
+# Of models that reason before they answer. Some have `<think>` in the prompt: without it the answer's end of
+# the thoughts counts before an object alone, as a sentence may have it, too.
+_THOUGHTS = re.compile(r'^\s*<think>.*?</think>|^(?!\s*(?:```\w*\s*)?\{).*?</think>(?=[^"]*\{)', re.DOTALL)
 
 
 @dataclass(frozen=True)

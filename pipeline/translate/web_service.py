@@ -13,12 +13,13 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from pipeline.common.errors import InputError
-from pipeline.common.urls import LOOPBACK
+from pipeline.common.urls import LOOPBACK, past_proxies
 
 Headers: TypeAlias = Mapping[str, str]
 
 CONNECT = 10.0  # seconds to connect
-OVERLOAD = {408, 429, 503, 504, 529}
+FULL = {429, 503, 529}
+OVERLOAD = {408, 504} | FULL
 TRY_AGAIN = {409, 425, 500, 502} | OVERLOAD
 REJECTED = {400, 413, 422}  # what was asked, not who asked: too long, or filtered
 FAILURES = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
@@ -31,11 +32,14 @@ class Busy(Exception):
 
     overload  it has too much to do
     pause     seconds that it asks for
+    full      it takes nothing at the moment, whatever is asked
     """
 
-    def __init__(self, said: str, overload: bool = False, pause: float | None = None) -> None:
+    def __init__(
+        self, said: str, overload: bool = False, pause: float | None = None, full: bool = False
+    ) -> None:
         super().__init__(said)
-        self.overload, self.pause = overload, pause
+        self.overload, self.pause, self.full = overload, pause, full
 
 
 class Rejected(Exception):
@@ -73,10 +77,11 @@ class WebService:
                 auth=self._sign,
                 timeout=(CONNECT, self._timeout),
                 allow_redirects=False,
+                proxies=past_proxies(self._url),
             )
         except FAILURES as error:
             silent = isinstance(error, requests.ReadTimeout)
-            raise Busy(f"the service did not answer ({type(error).__name__})", silent) from error
+            raise Busy(f"the service did not answer; check {self._variable} ({error})", silent) from error
         except requests.RequestException as error:
             raise InputError(f"{self._variable} is no address that can be asked: {error}") from error
 
@@ -92,7 +97,7 @@ class WebService:
         said = f"the service answered {status} {answer.reason}: {shown(answer)}"
         if overload or status in TRY_AGAIN:
             pause = _pause(answer.headers.get("Retry-After", ""))
-            raise Busy(said, overload or status in OVERLOAD, pause)
+            raise Busy(said, overload or status in OVERLOAD, pause, overload or status in FULL)
         if status in REJECTED and not refused:
             raise Rejected(said)
         raise InputError(f"{said}. {self._help}")
@@ -111,6 +116,8 @@ def read_key(variable: str, url: str, address: str) -> str:
     key, parts = os.environ.get(variable, "").strip(), urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"{address} must be an address such as https://host/v1.")
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(f"{variable} has a character that no key has. Copy the key again.")
     if key and parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise InputError(
             f"{variable} would be sent unencrypted. Give {address} an address with https, or unset the key "

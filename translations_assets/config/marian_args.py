@@ -126,7 +126,8 @@ def _wrong(name: str, value: Any, task: str) -> str:
     expected = _expected(known[name], _text(value)) or (_range(name, value) if task == "decode" else "")
     if expected:
         return f"must be {expected}, not {reprlib.repr(value)}"
-    if task == "train" and name == "after" and re.fullmatch(r"[1-9]\d*e", str(value)):
+    ends = str(value).split(",") if task == "train" and name == "after" else []
+    if any(re.fullmatch(r"[1-9]\d*e", end.strip()) for end in ends):
         return (
             f"{value} counts epochs, which Marian cannot see while a curriculum feeds it; give updates "
             "(after: 5000u) or labels (after: 1Gt)"

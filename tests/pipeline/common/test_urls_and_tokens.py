@@ -106,3 +106,15 @@ def test_file_urls(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_bytes() == b"local"
     with pytest.raises(NotFound, match=r"There is no file .*missing\.txt"):
         fetch((tmp_path / "missing.txt").as_uri(), tmp_path / "b.txt")
+
+
+def test_a_login_for_this_machine_does_not_go_to_a_proxy(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("http_proxy", server.url.replace("127.0.0.1", "127.0.0.2"))  # where nobody answers
+    monkeypatch.setenv("TRANSLATIONS_LOGIN_127_0_0_1", "t0ken")
+    elsewhere = server.url.replace("127.0.0.1", "localhost")
+    server.answers = [Answer(status=302, content=b"", location=f"{elsewhere}/there.txt"), Answer()]
+    fetch(f"{server.url}/here.txt", tmp_path / "a.txt")
+    assert [request.get("Authorization") for request in server.requests] == ["Bearer t0ken", None]

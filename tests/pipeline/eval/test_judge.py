@@ -261,14 +261,15 @@ def test_kills_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert read(tmp_path)[1] == scores
 
 
-@pytest.mark.parametrize("other", ["model", "prompt", "corpus-trg", "translations"])
+@pytest.mark.parametrize("other", ["model", "prompt", "corpus-trg", "translations", "src", "trg"])
 def test_answers_about_something_else_are_refused(
     judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
 ) -> None:
     monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
     (tmp_path / "prompt.yml").write_text('user: "{lines}"\n')
     write_lines(tmp_path / "text.zst", ["x"] * 60)
-    value = {"model": "other", "prompt": tmp_path / "prompt.yml"}.get(other, tmp_path / "text.zst")
+    named = {"model": "other", "prompt": tmp_path / "prompt.yml", "src": "Breton", "trg": "Breton"}
+    value = named.get(other, tmp_path / "text.zst")
     with chat_server(Chat(judge=worth)) as url:
         judged(url)
         shutil.rmtree(tmp_path / "scores", ignore_errors=True)

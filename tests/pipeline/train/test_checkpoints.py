@@ -122,6 +122,17 @@ def test_a_save_that_begins_while_files_are_taken_is_no_set(folders: tuple[Check
     assert sorted(sets.iterdir()) == before
 
 
+def test_what_a_killed_attempt_was_writing_is_removed(folders: tuple[Checkpoints, Path, Path]) -> None:
+    checkpoints, sets, new = folders
+    others = [sets / ".000003-update-000000030", sets / ".of-a-person"]
+    before = {*sets.iterdir(), others[1]}
+    for path in others:
+        path.mkdir()
+        (path / MODEL).write_text("half")
+    assert checkpoints.restore(new) == Place(20, 1, {"seen": 20}, 600)
+    assert {*sets.iterdir()} == before
+
+
 def test_what_is_undone_of_a_validation_leaves_the_save_whole(tmp_path: Path) -> None:
     save_like_marian(tmp_path / "work", 20)
     Validations(tmp_path / "work", ["chrf"], anew=False).undo_last()

@@ -8,6 +8,7 @@ from pipeline.common.errors import InputError
 from pipeline.common.marian_options import Options, parse_marian_args, read_options
 from pipeline.train.settings import (
     expand,
+    inherit,
     merge,
     tied_embeddings,
     training_options,
@@ -48,16 +49,33 @@ def test_a_batch_in_sentences_replaces_one_in_words() -> None:
     assert both["mini-batch-words"] == 500
 
 
-@pytest.mark.parametrize("name", ["model", "vocabs", "seed", "sync-sgd", "devices", "train-sets"])
+@pytest.mark.parametrize(
+    ("given", "words"), [({}, 25000), ({"mini-batch": 500}, 0), ({"mini-batch-words": 700}, 700)]
+)
+def test_a_batch_replaces_that_of_the_training_before(given: Options, words: int) -> None:
+    earlier: Options = {"mini-batch-words": 25000, "learn-rate": 0.1}
+    merged = merge({}, {"mini-batch-words": 9}, inherit(earlier, given))
+    assert merged == {"mini-batch-fit": False, "learn-rate": 0.1, **given, "mini-batch-words": words}
+
+
+def test_what_is_the_vocabularies_and_the_pairs_is_not_inherited() -> None:
+    """Trainings of before wrote it down where it was given, and set it by themselves."""
+    assert inherit({"max-length": 70, "tied-embeddings": True, "tied-embeddings-all": False}, {}) == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["model", "vocabs", "seed", "sync-sgd", "devices", "train-sets", "tied-embeddings-all"]
+)
 def test_what_the_script_decides_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"must not set {name}"):
         merge({}, {}, {name: "x"})
 
 
 def test_an_end_in_epochs_is_refused() -> None:
-    with pytest.raises(InputError, match="10e counts epochs"):
-        merge({}, {}, {"after": "10e"})
-    for allowed in ("0e", "50u", "1Gt"):
+    for refused in ("10e", "300Ku,10e", "10e,300Ku", "10e, 300Ku"):
+        with pytest.raises(InputError, match=f"{refused} counts epochs"):
+            merge({}, {}, {"after": refused})
+    for allowed in ("0e", "50u", "1Gt", "0e,50u"):
         assert merge({}, {}, {"after": allowed})["after"] == allowed
 
 

@@ -233,15 +233,16 @@ def test_patience_goes_on_in_a_stage_that_is_resumed(tmp_path: Path) -> None:
     assert "valid-reset-stalled: False" in done.stderr
 
 
-def test_the_length_of_pairs_counts_and_not_that_of_an_earlier_training(tmp_path: Path) -> None:
-    (tmp_path / "earlier.yml").write_text("{max-length: 7, dim-emb: 64}")
+def test_the_length_of_pairs_and_the_batch_count_and_not_those_of_an_earlier_training(tmp_path: Path) -> None:
+    (tmp_path / "earlier.yml").write_text("{max-length: 7, dim-emb: 64, mini-batch-words: 25000}")
     (tmp_path / "work").mkdir()
     given = tiny.corpus().arguments(
-        tmp_path / "out", {"after": "1u"}, {"pretrained-args": tmp_path / "earlier.yml"}
+        tmp_path / "out", {"after": "1u", "mini-batch": 5}, {"pretrained-args": tmp_path / "earlier.yml"}
     )
     training = prepare(parse_arguments([str(part) for part in given]), tmp_path / "work")
     assert training.merged["max-length"] == training.expanded["max-length"] == 100
-    assert training.marian_args == {"dim-emb": 64, "after": "1u"}
+    assert (training.merged["mini-batch"], training.merged["mini-batch-words"]) == (5, 0)
+    assert training.marian_args == {"dim-emb": 64, "after": "1u", "mini-batch": 5}
 
 
 def test_the_feed_has_as_many_workers_as_cores_and_memory_allow(

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ import pytest
 from pipeline.clean import check_answers
 from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
-from pipeline.translate import ask, asking, pacing, web_service
+from pipeline.translate import ask, pacing, web_service
 from tests.chat_server import (
     ANSWER_FAULTS,
     KEY,
@@ -204,46 +205,46 @@ def test_a_line_that_is_never_answered_as_asked_fails(asked: Asked, monkeypatch:
     assert len(chat.spoiled) == 2 + 12
 
 
-def test_why_a_line_failed_is_why_it_failed_alone() -> None:
-    together = {"lines": [0, 1, 2], "candidates": [[], [], ["c"]], "failed": "rejected", "tokens": [0, 0]}
-    alone = [{"lines": [0], "candidates": [[]], "failed": "cut_off", "tokens": [1, 1]}]
-    answered = [{"lines": [1], "candidates": [["b"]], "failed": "malformed", "tokens": [1, 1]}]
-    assert asking.answers_of([together, *alone, *answered, together]) == {
-        0: {"failed": "rejected"},
-        1: {"candidates": ["b"]},
-        2: {"candidates": ["c"]},
-    }
-    assert asking.answers_of([together, *alone])[0] == {"failed": "cut_off"}
-
-
-def test_after_an_interruption_only_what_is_open_is_asked() -> None:
-    """Line 0 waits to be asked alone; 1 has failed alone, and 2 is answered."""
-    together = {"lines": [0, 1, 2], "candidates": [[], [], ["c"]], "failed": "malformed", "tokens": [1, 1]}
-    alone = {"lines": [1], "candidates": [[]], "failed": "malformed", "tokens": [1, 1]}
-    assert [*asking.requests_of(range(6), [together, alone], 2)] == [(0,), (3, 4), (5,)]
-    assert [*asking.requests_of([0, 2, 5], [], 2)] == [(0, 2), (5,)]
-
-
-def test_rejections_before_the_first_answer_are_not_believed() -> None:
-    """Those of another address or key, also where the attempt after it was killed."""
-
-    def rejected(*numbers: int) -> dict[str, Any]:
-        return {"lines": numbers, "candidates": [[] for _ in numbers], "failed": "rejected"}
-
-    malformed = {"lines": [5], "candidates": [[]], "failed": "malformed", "tokens": [1, 1]}
-    answered = {"lines": [2, 3], "candidates": [["c"], ["d"]], "failed": "malformed", "tokens": [1, 1]}
-    kept = [rejected(0, 1, 2), rejected(0), malformed, rejected(1), answered, rejected(4)]
-    assert asking.believed(kept) == [malformed, answered, rejected(4)]
-    assert [*asking.requests_of(range(6), asking.believed(kept), 2)] == [(0, 1)]
-    assert asking.believed([rejected(0), malformed]) == [malformed]
-
-
 def test_a_service_that_stays_busy_ends_the_attempt(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     known = sentences(3)
     chat = Chat(known, retry_after="0")
     monkeypatch.setattr(chat, "next_fault", lambda: "429")
     with chat_server(chat) as url, pytest.raises(TemporaryError, match="429 .*; tried 8 times"):
         asked(url, [*known])
+
+
+def test_a_line_on_which_the_service_always_fails_is_given_up_alone(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = sentences(40)
+    bad = [*known][13]
+    with chat_server(chat := Chat(known, failing=frozenset([bad]))) as url:
+        answers, stats = asked(url, [*known])
+    assert answers[13] == {"failed": "unanswered"}
+    assert stats["lines"] == {"in": 40, "kept": 39, "dropped": {"unanswered": 1}}
+    assert sorted(map(len, chat.paid)) == [*[1] * 9, 10, 10, 10]
+    translations, stats = checked(tmp_path)
+    assert translations == ["" if line == bad else right for line, right in known.items()]
+    assert stats["lines"]["dropped"] == {"unanswered": 1}
+
+
+@pytest.mark.parametrize("lines", [1, 10])
+def test_a_line_on_which_the_service_always_fails_may_be_the_last(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    """All others were answered before: one is asked again, which shows that the service is there."""
+    monkeypatch.setenv("TRANSLATIONS_CHECKPOINTS", str(tmp_path / "kept"))
+    known = sentences(11)
+    *_, bad = known
+    for paid in (10, 1):
+        with chat_server(chat := Chat(known, failing=frozenset([bad]))) as url:
+            answers, _ = asked(url, [*known], lines=lines)
+        _remove_output(tmp_path / "answers")
+        assert answers == [
+            *({"candidates": [known[line]]} for line in known if line != bad),
+            {"failed": "unanswered"},
+        ]
+        assert len({line for asked_together in chat.paid for line in asked_together} - {bad}) == paid
 
 
 def test_a_pause_may_be_given_as_a_date() -> None:
@@ -273,6 +274,34 @@ def test_a_long_pause_is_left_to_another_attempt(asked: Asked, monkeypatch: pyte
     monkeypatch.setattr(chat, "next_fault", lambda: "429")
     with chat_server(chat) as url, pytest.raises(TemporaryError, match="tried 1 times"):
         asked(url, [*known])
+
+
+def test_a_key_for_this_machine_does_not_go_to_a_proxy(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    known = sentences(2)
+    with chat_server(Chat(known)) as url, chat_server(proxy := Chat(known)) as proxy_url:
+        monkeypatch.setenv("http_proxy", proxy_url.removesuffix("/v1"))
+        answers, _ = asked(url, [*known])
+    assert [answer["candidates"] for answer in answers] == [[right] for right in known.values()]
+    assert proxy.most == 0
+
+
+@pytest.mark.parametrize("key", ["sk-abc\u2026", "sk-\u00e9", "sk-abc\ndef"])
+def test_a_key_that_is_none_is_told_without_the_key(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(InputError, match="OPENAI_API_KEY has a character that no key has") as caught:
+        asked("http://127.0.0.1:9/v1", ["A line."])
+    assert "sk-" not in str(caught.value)
+
+
+def test_an_address_where_nobody_answers_is_named(asked: Asked) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(TemporaryError, match=f"check OPENAI_BASE_URL .*127.0.0.1.*{port}.*refused"):
+        asked(f"http://127.0.0.1:{port}/v1", ["A line."])
 
 
 def test_a_wrong_key_is_told_without_the_key(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,5 +378,24 @@ def test_answers_of_another_prompt_are_refused(
     with chat_server(Chat(known)) as url:
         asked(url, [*known])
         _remove_output(tmp_path / "answers")
-        with pytest.raises(InputError, match="of another input: --model"):
-            asked(url, [*known], model="other")
+        for name, value in (("model", "other"), ("src", "German"), ("trg", "Breton")):
+            with pytest.raises(InputError, match=f"of another input: --{name}"):
+                asked(url, [*known], **{name: value})
+
+
+def test_half_a_character_costs_its_line_and_no_other(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models write an emoji as two escapes, and cut it between them."""
+    monkeypatch.setitem(LINE_FAULTS, "half", lambda line, right: f"{right} \ud83d")
+    known = sentences(20)
+    broken = [*known][7]
+    with chat_server(chat := Chat(known, faulty={broken: "half"})) as url:
+        answers, stats = asked(url, [*known])
+    assert answers[7] == {"failed": "malformed"}
+    assert [answer.get("candidates") for answer in answers] == [
+        None if line == broken else [right] for line, right in known.items()
+    ]
+    assert stats["lines"]["dropped"] == {"malformed": 1}
+    assert sorted(map(len, chat.paid)) == [1, 10, 10]
+    assert checked(tmp_path)[1]["lines"]["dropped"] == {"malformed": 1}

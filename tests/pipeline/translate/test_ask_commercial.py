@@ -300,3 +300,10 @@ def test_kills_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyP
     answers = [json.loads(line) for line in lines_of(tmp_path / "answers/answers.zst")]
     assert [one["candidates"] for one in answers] == [[mirrored(line)] for line in lines]
     assert len(company.paid) == 100 + lost
+
+
+def test_half_a_character_costs_its_line_and_no_other(ask: Ask) -> None:
+    company = Company("google", lambda line: f"{mirrored(line)} \ud83d" if line == LINES[4] else line)
+    answers, stats = ask(company, LINES)
+    assert answers[4] == {"failed": "malformed"}
+    assert stats["lines"] == {"in": 45, "kept": 44, "dropped": {"malformed": 1}}

@@ -1,12 +1,13 @@
 """Answers are kept in sets as they come, and found again."""
 
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.common.errors import TemporaryError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import write_lines
 from pipeline.common.made_from import MadeFrom
 from pipeline.translate import asking
@@ -54,6 +55,55 @@ def test_what_stands_before_a_damage_is_found(tmp_path: Path, damage: str) -> No
     again = KeptAnswers(tmp_path, MADE_FROM)
     again.add(records(20))
     assert kept(tmp_path) == [*range(8), 20]
+
+
+@pytest.mark.parametrize("together", [1, 2])
+@pytest.mark.parametrize("damage", ["empty", "another", "of nothing"])
+def test_a_damaged_set_does_not_keep_a_later_one_from_its_name(
+    tmp_path: Path, damage: str, together: int
+) -> None:
+    answers = KeptAnswers(tmp_path, MADE_FROM)
+    for number in range(3):
+        answers.add(records(number))
+    kept_set = tmp_path / "requests-000000000003"
+    files = sorted(kept_set.glob("*.zst"))
+    assert [path.name for path in files] == ["000000000000-000000000002.zst", "000000000002-000000000003.zst"]
+    if damage == "of nothing":
+        (kept_set / "made-from.json").unlink()
+    else:
+        files[damage == "another"].write_bytes(b"")
+    again = KeptAnswers(tmp_path, MADE_FROM)
+    begin = len(again.records)
+    for number in range(begin, begin + 4, together):
+        again.add(records(*range(number, number + together)))
+    assert kept(tmp_path) == [*range(begin + 4)]
+    assert len([*tmp_path.iterdir()]) == 1
+
+
+def test_a_damaged_set_is_removed_where_another_has_more(tmp_path: Path) -> None:
+    answers = KeptAnswers(tmp_path, MADE_FROM)
+    answers.add(records(*range(4)))
+    shutil.copytree(tmp_path / "requests-000000000004", tmp_path / "kept")
+    answers.add(records(4))
+    (tmp_path / "kept").rename(tmp_path / "requests-000000000004")
+    (tmp_path / "requests-000000000005" / "000000000000-000000000004.zst").write_bytes(b"")
+    assert kept(tmp_path) == [0, 1, 2, 3]
+    assert [path.name for path in tmp_path.iterdir()] == ["requests-000000000004"]
+
+
+def test_sets_of_an_earlier_version_are_taken_and_those_of_another_input_refused(tmp_path: Path) -> None:
+    """The earlier version did not tell the languages."""
+    KeptAnswers(tmp_path, MADE_FROM).add(records(0))
+    for_french, for_breton = (MadeFrom({}, {"--model": "tiny", "--trg": trg}) for trg in ("French", "Breton"))
+    with pytest.raises(InputError, match="--trg is"):
+        KeptAnswers(tmp_path, for_french)
+    with pytest.raises(InputError, match="--trg is"):
+        KeptAnswers(tmp_path, for_french, MadeFrom({}, {"--model": "other"}))
+    again = KeptAnswers(tmp_path, for_french, MADE_FROM)
+    again.add(records(1))
+    assert [record["lines"] for record in again.records] == [[0], [1]]
+    with pytest.raises(InputError, match='--trg is "Breton", and was "French"'):
+        KeptAnswers(tmp_path, for_breton, MADE_FROM)
 
 
 def test_a_script_that_is_told_to_stop_keeps_what_it_saves_and_ends(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import ctranslate2
+import numpy as np
 import pytest
 
-from pipeline.common.errors import InputError
+from pipeline.common.errors import InputError, TemporaryError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.packed import pack
 from pipeline.eval import metricx as evaluated
@@ -87,6 +91,46 @@ def test_errors_are_clipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metricx, "MOST", 3.0)
     errors = [*MetricX(converted("untied"), None).errors(ROWS)]
     assert (min(errors), max(errors)) == (0.0, 3.0)
+
+
+class Broken:
+    """Takes the place of ctranslate2.Translator, and fails as a GPU does, or gives another error."""
+
+    device = "cpu"
+
+    def __init__(self, error: float | RuntimeError) -> None:
+        self._error = error
+
+    def translate_batch(self, rows: Sequence[object], **options: object) -> list[Any]:
+        if isinstance(self._error, RuntimeError):
+            raise self._error
+        outputs = np.array([0, 0, 0, self._error], np.float32)
+        step = ctranslate2.StorageView.from_array(outputs)
+        return [SimpleNamespace(logits=((step,),)) for _ in rows]
+
+
+@pytest.mark.parametrize("error", [math.nan, math.inf, -math.inf])
+def test_an_error_that_is_no_number_is_told(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
+    monkeypatch.setattr(metricx, "load_translator", lambda *args: Broken(error))
+    with pytest.raises(InputError, match="gave .*(nan|inf) in place of an error: its weights are damaged"):
+        next(MetricX(converted("untied"), None).errors(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("CUDA failed with error out of memory", TemporaryError),
+        ("cuBLAS failed with status CUBLAS_STATUS_NOT_SUPPORTED", TemporaryError),
+        ("Vocabulary mismatch", InputError),
+    ],
+)
+def test_a_gpu_that_fails_is_left_to_another_attempt(
+    monkeypatch: pytest.MonkeyPatch, said: str, kind: type[Exception]
+) -> None:
+    monkeypatch.setattr(metricx, "load_translator", lambda *args: Broken(RuntimeError(said)))
+    with pytest.raises(kind, match=said) as caught:
+        next(MetricX(converted("untied"), None).errors(ROWS))
+    assert "mini-batch-words" not in str(caught.value)  # which are not MetricX's
 
 
 @pytest.mark.parametrize(
@@ -177,6 +221,13 @@ def test_lists_of_fewer_sentences_than_the_text_are_refused(tmp_path: Path) -> N
     words = arguments(tmp_path, "best_by_qe")
     write_lines(tmp_path / "text.zst", [*SOURCES, "One more"])
     with pytest.raises(InputError, match="has translations of 4 sentences only"):
+        best_by_qe.main(words)
+
+
+def test_lists_of_more_sentences_than_the_text_are_refused(tmp_path: Path) -> None:
+    words = arguments(tmp_path, "best_by_qe")
+    write_lines(tmp_path / "text.zst", SOURCES[:3])
+    with pytest.raises(InputError, match=r"nbest\.zst goes on after the 3 lines of .*text\.zst"):
         best_by_qe.main(words)
 
 

@@ -18,10 +18,18 @@ OWN = Path("pipeline/translate/configs/prompts/endpoint.yml")
         ' {"2": "b", "1": "a"} ',
         'Sure!\n```json\n{"1": "a", "2": "b"}\n```\nAnything else? {}',
         '<think>Keys {"1"} and {"2"}\n</think>{"1": "a", "2": "b"}',
+        'Keys {"1": "A", "2": "B"}, or so.\n</think>\n\n{"1": "a", "2": "b"}',
+        'Keys {"1": "A", "2": "B"}\n</think>Here it is:\n```json\n{"1": "a", "2": "b"}\n```',
     ],
 )
 def test_an_answer_is_found_whatever_is_around_it(text: str) -> None:
     assert read_answer(text, 2) == ["a", "b"]
+
+
+@pytest.mark.parametrize("text", ["a </think> {b}", "</think>{", '</think> {"1": "a"}', "<think></think>{}"])
+def test_the_end_of_thoughts_may_stand_in_a_sentence(text: str) -> None:
+    assert read_answer(f"```json\n{json.dumps({'1': text})}\n```", 1) == [text]
+    assert read_answer(f"Keys\n</think>\n{json.dumps({'1': text})}", 1) == [text]
 
 
 @pytest.mark.parametrize(
