@@ -294,7 +294,7 @@ def test_what_is_finished_when_a_run_is_cancelled_stays(bench: Bench) -> None:
 
 def test_cancelled_before_it_begins(bench: Bench) -> None:
     bench.cancel.set()
-    with pytest.raises(RunCancelled, match=r"Not made: .*, 1 more\.$"):
+    with pytest.raises(RunCancelled, match=r"Not made: .* and 1 more\.$"):
         bench.make()
     assert bench.runner.ran == []
 
