@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+MOST_OUTDATED = 3  # stages that have a warning each
+
 
 @dataclass
 class Session:
@@ -177,9 +179,6 @@ class Session:
 def repeated_stages(graph: Graph, start: str) -> list[str]:
     """The stages that `start` repeats: those of that name and all downstream of them; none for ""."""
     return graph.downstream_stages(resolve_stage(start)) if start else []
-
-
-MOST_OUTDATED = 3  # stages that have a warning each
 
 
 class UpstreamMissing(TranslationsError):
