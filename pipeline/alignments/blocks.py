@@ -9,7 +9,6 @@ import random
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -20,6 +19,7 @@ from pipeline.alignments.eflomal_runs import Block, align_directions, compute_pr
 from pipeline.alignments.symmetrize import format_links, grow_diag_final_and, parse_links
 from pipeline.common.errors import Stopped, TemporaryError
 from pipeline.common.lines import LineWriter, read_lines, write_lines, zip_lines
+from pipeline.common.pool import killed_is_temporary
 from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
 
@@ -142,18 +142,18 @@ def _align_side_by_side(
 ) -> Generator[Block, None, None]:
     """Align blocks, so many at a time; those that are not yet yielded stand in `begun`."""
     spawn = get_context("spawn")  # a fork would copy the threads that compress the output
-    try:
-        with ProcessPoolExecutor(workers, mp_context=spawn, initializer=dying_with_parent()) as pool:
-            running: deque[Future[Block]] = deque()
-            for block in blocks:
-                begun.append(block)
-                running.append(pool.submit(align_and_symmetrize, block))
-                if len(running) == workers:
-                    yield _next_of(running, begun)
-            while running:
+    with (
+        killed_is_temporary(),
+        ProcessPoolExecutor(workers, mp_context=spawn, initializer=dying_with_parent()) as pool,
+    ):
+        running: deque[Future[Block]] = deque()
+        for block in blocks:
+            begun.append(block)
+            running.append(pool.submit(align_and_symmetrize, block))
+            if len(running) == workers:
                 yield _next_of(running, begun)
-    except BrokenProcessPool as error:
-        raise TemporaryError("A process that aligned words was killed; was memory short?") from error
+        while running:
+            yield _next_of(running, begun)
 
 
 def _next_of(running: deque[Future[Block]], begun: deque[Block]) -> Block:

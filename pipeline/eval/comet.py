@@ -29,10 +29,9 @@ from pipeline.common.pool import map_blocks
 from pipeline.common.resources import at_once, gpus
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.eval.metrics import RESAMPLES
+from pipeline.eval.metrics import RESAMPLES, SEED
 from pipeline.eval.results import write_metric
 
-SEED = 12345  # sacreBLEU's
 PROCESS_MB = 1_100  # of a process of Marian, besides twice the weights
 MOZILLAS_NAMES = {"wmt22-comet-da": "comet22"}  # of a model, in Mozilla's results; of others the plain one
 OPTIONS: Options = {

@@ -32,8 +32,8 @@ from pipeline.common.lines import write_lines, zip_lines
 from pipeline.common.made_from import MadeFrom
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.eval.comet import SEED, resampled_mean
-from pipeline.eval.metrics import RESAMPLES
+from pipeline.eval.comet import resampled_mean
+from pipeline.eval.metrics import RESAMPLES, SEED
 from pipeline.translate.asking import (
     Asking,
     Candidates,

@@ -12,8 +12,7 @@ from sacrebleu.metrics.chrf import CHRF
 DEFAULT_TOKENIZER = "13a"
 # BLEU counts words, and these languages write none between spaces that WMT's tokenizer would find.
 TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
-RESAMPLES = 1000  # by which sacreBLEU estimates a confidence interval, with its seed
-SEED = 12345
+RESAMPLES, SEED = 1000, 12345  # by which sacreBLEU estimates a confidence interval
 BLOCK_LINES = 1000  # whose n-grams are in memory at a time
 
 

@@ -21,8 +21,8 @@ from pipeline.common.errors import InputError
 from pipeline.common.lines import write_lines, zip_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
-from pipeline.eval.comet import SEED, resampled_mean
-from pipeline.eval.metrics import RESAMPLES
+from pipeline.eval.comet import resampled_mean
+from pipeline.eval.metrics import RESAMPLES, SEED
 from pipeline.eval.results import write_metric
 from pipeline.translate.metricx import MetricX
 

@@ -35,9 +35,8 @@ from pipeline.common.lines import zip_lines
 from pipeline.common.script import run, write_json
 from pipeline.common.staging import staged
 from pipeline.data.short_pairs import MOST_WORDS
-from pipeline.eval.metrics import RESAMPLES
+from pipeline.eval.metrics import RESAMPLES, SEED
 
-SEED = 12345  # sacreBLEU's
 Shares = NDArray[np.float64]  # a row a pair: of the source's words and of the target's without a link
 
 logger = logging.getLogger(__name__)

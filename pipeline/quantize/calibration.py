@@ -9,16 +9,16 @@ sentence of a text while the student translates it. Decision 27 compares the rul
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.common.errors import InputError, TemporaryError
+from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
 from pipeline.common.marian import MAX_LENGTH, Model, decode
+from pipeline.common.pool import killed_is_temporary
 from pipeline.common.processes import dying_with_parent
 from pipeline.common.resources import at_once
 from pipeline.common.sampling import sample
@@ -79,11 +79,12 @@ def activation_maxima(weights: Path, pairs: Pairs) -> Maxima:
     chunks = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
     spawn = get_context("spawn")
     workers = min(at_once(PROCESS_MB), len(chunks))
-    try:
-        with _one_thread(), ProcessPoolExecutor(workers, spawn, initializer=dying_with_parent()) as pool:
-            return _joined(list(pool.map(_chunk_maxima, [weights] * len(chunks), chunks)))
-    except BrokenProcessPool as error:
-        raise TemporaryError("A process that calibrated the model was killed; was memory short?") from error
+    with (
+        _one_thread(),
+        killed_is_temporary(),
+        ProcessPoolExecutor(workers, spawn, initializer=dying_with_parent()) as pool,
+    ):
+        return _joined(list(pool.map(_chunk_maxima, [weights] * len(chunks), chunks)))
 
 
 def _chunk_maxima(weights: Path, pairs: Pairs) -> Maxima:

@@ -18,7 +18,7 @@ import pytest
 
 from pipeline.common.errors import InputError
 from pipeline.common.lines import read_lines, write_lines
-from pipeline.eval import comet, judge, llm_ref
+from pipeline.eval import judge, llm_ref, metrics
 from pipeline.translate import pacing
 from tests.chat_server import ANSWER_FAULTS, KEY, REQUEST_FAULTS, Chat, chat_server, sentences
 from tests.patience import PATIENCE
@@ -115,7 +115,7 @@ def test_the_signature_tells_what_a_score_depends_on(judged: Judged, tmp_path: P
     digest = hashlib.sha256(PROMPT.read_bytes()).hexdigest()[:12]
     assert found[0] == (
         f"model:tiny|served:tiny-of-the-test|prompt:{digest}|lines:10|options:"
-        f'{{"temperature":0}}|bs:1000|seed:{comet.SEED}'
+        f'{{"temperature":0}}|bs:1000|seed:{metrics.SEED}'
     )
 
 
